@@ -67,7 +67,7 @@ func (c Claimed) Text() string {
 
 // place is a path relative to the project. It looks for secrets in the path as it was
 // given, because cleaning removes slashes and would hide a password in a URL.
-func (s *Store) place(given string) (path string, err error) {
+func (s *core) place(given string) (path string, err error) {
 	if err := s.texts.plain("path", given); err != nil {
 		return "", err
 	}

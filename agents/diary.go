@@ -119,7 +119,7 @@ func (s *Store) Diaries(ctx context.Context, q ListArgs) (diary.Listed, error) {
 }
 
 // writers lists the ids of the project's agents that have a diary.
-func (s *Store) writers(ctx context.Context) (ids []string, err error) {
+func (s *core) writers(ctx context.Context) (ids []string, err error) {
 	all, err := s.diaries.Writers()
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ type Finding struct {
 // and unexpired messages of the categories finding, decision, insight and
 // blocker. Messages to one agent count too, because the scratchpad belongs to the project.
 // Private messages never do.
-func (s *Store) Findings(ctx context.Context, since time.Time) ([]Finding, error) {
+func (s *core) Findings(ctx context.Context, since time.Time) ([]Finding, error) {
 	ids, err := s.writers(ctx)
 	if err != nil {
 		return nil, err

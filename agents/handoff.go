@@ -257,7 +257,7 @@ func (p *project) successor(me *agent, name string, now time.Time) (id, note str
 }
 
 // pack adds to a bundle what other stores know. since is when the sender's session began.
-func (s *Store) pack(ctx context.Context, h *handoffRecord, since time.Time) (err error) {
+func (s *core) pack(ctx context.Context, h *handoffRecord, since time.Time) (err error) {
 	if h.Diary, err = s.diaries.Tail(ctx, h.From, bundleDiary); err != nil {
 		return err
 	}
@@ -278,7 +278,7 @@ func (s *Store) pack(ctx context.Context, h *handoffRecord, since time.Time) (er
 
 // handOver moves the tasks and the claims and gives the bundle. sent is false if there is nothing
 // to move and the receiver has the same summary already.
-func (s *Store) handOver(ctx context.Context, h *handoffRecord) (sent bool, err error) {
+func (s *core) handOver(ctx context.Context, h *handoffRecord) (sent bool, err error) {
 	if s.opts.Tasks != nil {
 		if h.Tasks, err = s.opts.Tasks.Reassign(ctx, h.From, h.To, "handed off by "+h.From+": "+prose.Clip(h.Summary, 200)); err != nil {
 			return false, err

@@ -21,7 +21,6 @@ type PostArgs struct {
 	ToAgent  string `json:"to_agent,omitempty" alias:"to" jsonschema:"an id, the beginning of one, or a type, of which any one agent reads it (default: everybody)"`
 	TTL      string `json:"ttl,omitempty" jsonschema:"how long it is worth reading, e.g. 2h (default: until it is read)"`
 	Private  bool   `json:"private,omitempty" jsonschema:"seen by the two of you only and never made a fact; needs to_agent"`
-	Priority string `json:"priority,omitempty" enum:"low,normal,high,critical" jsonschema:"high and critical ones are read first (default normal)"`
 }
 
 // Posted is the result of post.
@@ -62,7 +61,7 @@ const (
 // Post sends a message to everybody, to one agent, or to any one agent of a type. A caller
 // that has not registered may post too, under the name of its client.
 func (s *Store) Post(ctx context.Context, a PostArgs) (Posted, error) {
-	m, ttl, redacted, err := s.draft(a)
+	m, ttl, redacted, err := s.texts.draft(a)
 	if err != nil {
 		return Posted{}, err
 	}
@@ -106,24 +105,17 @@ func (c caller) poster(p *project) (string, error) {
 }
 
 // draft is the message as far as the arguments alone determine it.
-func (s *Store) draft(a PostArgs) (m message, ttl time.Duration, redacted []string, err error) {
-	text, redacted, err := s.texts.clean("message", a.Message, maxText)
+func (x textRules) draft(a PostArgs) (m message, ttl time.Duration, redacted []string, err error) {
+	text, redacted, err := x.clean("message", a.Message, maxText)
 	if err != nil {
 		return m, 0, nil, err
 	}
 	m = message{Text: text, Private: a.Private}
-	if err := s.texts.plain("category", a.Category); err != nil {
+	if err := x.plain("category", a.Category); err != nil {
 		return m, 0, nil, err
 	}
 	if m.Category, err = checkedWord("category", strings.ReplaceAll(cmp.Or(strings.TrimSpace(a.Category), "status"), "_", "-"), maxCategory); err != nil {
 		return m, 0, nil, err
-	}
-	m.Priority = strings.ToLower(strings.TrimSpace(a.Priority))
-	if m.Priority == priorityNormal {
-		m.Priority = ""
-	}
-	if !slices.Contains([]string{"", priorityLow, priorityHigh, priorityCritical}, m.Priority) {
-		return m, 0, nil, refusal.Argument("priority", "priority %q is none of low, normal, high, critical", prose.Clip(a.Priority, maxWord))
 	}
 	if a.Private && strings.TrimSpace(a.ToAgent) == "" {
 		return m, 0, nil, refusal.Argument("to_agent", "a private message needs to_agent")
@@ -144,14 +136,14 @@ func (p *project) addressed(m *message, name string, now time.Time) (note string
 		}
 		return "nobody else is here yet", nil
 	}
-	to, err := p.addressee(name)
+	var to address
+	if m.Private { // seen by one agent, so a type must have just one
+		to.agent, err = p.only("to_agent", name)
+	} else {
+		to, err = p.addressee(name)
+	}
 	if err != nil {
 		return "", err
-	}
-	if to.agent == nil && m.Private {
-		if to, err = p.onlyOne(to, m.From, now); err != nil {
-			return "", err
-		}
 	}
 	if to.agent != nil {
 		if to.agent.ID == m.From {
@@ -169,23 +161,6 @@ func (p *project) addressed(m *message, name string, now time.Time) (note string
 		return "", refusal.NotFound("No agent found: %s has no other agent than you", to.kind)
 	}
 	return absence(now, others...), nil
-}
-
-// onlyOne is the agent of a type that has just one.
-func (p *project) onlyOne(to address, not string, now time.Time) (address, error) {
-	var ids []string
-	for _, a := range p.ofType(to.kind) {
-		if a.ID != not && a.present(now) {
-			ids = append(ids, a.ID)
-		}
-	}
-	switch len(ids) {
-	case 0:
-		return to, refusal.NotFound("No agent found: no %s is here", to.kind)
-	case 1:
-		return address{agent: p.agents[ids[0]]}, nil
-	}
-	return to, refusal.Argument("to_agent", "a private message is for one agent: to_agent %q may be %s", to.kind, alternatives(ids))
 }
 
 // absence is a note for the case that no recipient is active.
@@ -216,17 +191,14 @@ type Messages struct {
 	MissedSince time.Time `json:"missed_before,omitzero"` // broadcasts of before it may be gone
 	now         time.Time
 	limit       int
-	empty       string
 }
 
 const (
-	standardPage  = 50
-	standardList  = 50
-	newMessages   = "New messages"
-	noNewMessages = "No new messages."
+	standardPage = 50
+	standardList = 50
 )
 
-// Read gives the caller its unread messages, urgent ones first, and the work that was
+// Read gives the caller its unread messages in the order of posting, and the work that was
 // handed to it. Each is given once. What does not fit into one answer is counted and stays
 // unread. If the commit fails, as on a full disk, the answer says so and the next read
 // gives the same again.
@@ -243,22 +215,23 @@ func (s *Store) Read(ctx context.Context, a ReadArgs) (Messages, error) {
 			return nil, err
 		}
 		reader := p.reader(me, now)
-		page, total := p.messages.page(reader, now, limit)
+		unread := p.messages.unread(reader, now)
+		page := page(unread, limit)
 		bundles, missed := p.handoffs.waiting(me.ID, me.Type), reader.at.Missed
 		given, claims := p.received(me.ID, bundles, now)
-		r = Messages{Handoffs: given, Messages: shownMessages(page), Unread: total - len(page), MissedSince: missed, now: now, limit: limit, empty: noNewMessages}
+		r = Messages{Handoffs: given, Messages: shownMessages(page), Unread: len(unread) - len(page), MissedSince: missed, now: now, limit: limit}
 		if len(page) == 0 && len(bundles) == 0 && missed.IsZero() {
 			return nil, nil
 		}
-		return append(claims, p.given(reader, page, bundles, now)), nil
+		return append(claims, p.given(reader, unread, len(page), bundles, now)), nil
 	}
 	r.Unmarked, err = s.receive(ctx, look)
 	return r, err
 }
 
-// given is the event that marks a page and its bundles as given.
-func (p *project) given(r reader, page []*message, bundles []*handoffRecord, now time.Time) event {
-	read := p.messages.reading(r, page, now)
+// given is the event that marks the first n unread messages and the bundles as given.
+func (p *project) given(r reader, unread []*message, n int, bundles []*handoffRecord, now time.Time) event {
+	read := p.messages.reading(r, unread, n, now)
 	for _, h := range bundles {
 		read.Handoffs = append(read.Handoffs, h.ID)
 	}
@@ -268,7 +241,7 @@ func (p *project) given(r reader, page []*message, bundles []*handoffRecord, now
 // receive commits the events that look returns. Usually there is nothing new: then it
 // takes no lock. If the commit cannot be written, unmarked says why, and the result of
 // look stands.
-func (s *Store) receive(ctx context.Context, look func(*project, time.Time) ([]event, error)) (unmarked string, err error) {
+func (s *core) receive(ctx context.Context, look func(*project, time.Time) ([]event, error)) (unmarked string, err error) {
 	fresh := false
 	err = s.view(ctx, func(p *project, now time.Time) error {
 		events, err := look(p, now)
@@ -316,14 +289,13 @@ func (r Messages) Text() string {
 		lines = append(lines, fmt.Sprintf("You were away for more than %s: messages to everybody from before %s may be gone.", prose.Duration(holdFor), r.MissedSince.UTC().Format(time.DateOnly)))
 	}
 	switch {
+	case len(r.Messages) == 0 && len(lines) == 0:
+		lines = append(lines, "No new messages.")
 	case len(r.Messages) == 0:
-		if len(lines) == 0 {
-			lines = append(lines, r.empty)
-		}
 	case r.Unread > 0:
-		lines = append(lines, fmt.Sprintf("%s (showing %d/%d):", newMessages, len(r.Messages), len(r.Messages)+r.Unread))
+		lines = append(lines, fmt.Sprintf("New messages (showing %d/%d):", len(r.Messages), len(r.Messages)+r.Unread))
 	default:
-		lines = append(lines, fmt.Sprintf("%s (%d):", newMessages, len(r.Messages)))
+		lines = append(lines, fmt.Sprintf("New messages (%d):", len(r.Messages)))
 	}
 	for _, m := range r.Messages {
 		lines = append(lines, m.line(r.now))

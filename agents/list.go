@@ -119,7 +119,7 @@ func (s *Store) Presence(ctx context.Context) (Presence, error) {
 		}
 		slices.SortFunc(r.Agents, func(a, b Coworker) int { return strings.Compare(a.ID, b.ID) })
 		if a, err := s.caller.agent(p); err == nil {
-			r.Unread = p.messages.countUnread(p.reader(a, now), now) + len(p.handoffs.waiting(a.ID, a.Type))
+			r.Unread = p.unread(a, now) + len(p.handoffs.waiting(a.ID, a.Type))
 		}
 		return nil
 	})
@@ -162,7 +162,7 @@ func (s *Store) Info(ctx context.Context, _ NoArgs) (Info, error) {
 		i.Handoffs = len(p.handoffs)
 		i.Held, i.Recent, i.Work = lease.Shown(p.leases.Holding(now), now), p.recent(now), p.waitingHandoffs()
 		if a, err := s.caller.agent(p); err == nil {
-			i.You, i.Unread = new(shown(a)), p.messages.countUnread(p.reader(a, now), now)
+			i.You, i.Unread = new(shown(a)), p.unread(a, now)
 		}
 		return nil
 	})
@@ -171,12 +171,7 @@ func (s *Store) Info(ctx context.Context, _ NoArgs) (Info, error) {
 
 // recent lists the latest messages that everybody may see, the newest first.
 func (p *project) recent(now time.Time) []Message {
-	var list []*message
-	for m := range p.messages.all() {
-		if !m.Private && !m.expired(now) {
-			list = append(list, m)
-		}
-	}
+	list := slices.DeleteFunc(slices.Clone(p.messages.list), func(m *message) bool { return m.Private || m.expired(now) })
 	list = list[max(0, len(list)-standardList):]
 	slices.Reverse(list)
 	return shownMessages(list)
@@ -197,7 +192,7 @@ func (p *project) waitingHandoffs() []Bundle {
 
 // Revision is another number after each change of the project's agents, messages, claims
 // and handoffs. It may also change when the file is read anew.
-func (s *Store) Revision(ctx context.Context) (n uint64, err error) {
+func (s *core) Revision(ctx context.Context) (n uint64, err error) {
 	err = s.view(ctx, func(p *project, _ time.Time) error {
 		n = p.changed
 		return nil
@@ -238,13 +233,14 @@ func (s *Store) Sync(ctx context.Context, _ NoArgs) (Synced, error) {
 		if err != nil {
 			return nil, err
 		}
-		bundles := p.handoffs.waiting(me.ID, me.Type)
+		reader := p.reader(me, now)
+		unread, bundles := p.messages.unread(reader, now), p.handoffs.waiting(me.ID, me.Type)
 		given, claims := p.received(me.ID, bundles, now)
-		r.You, r.Unread, r.Handoffs = new(shown(me)), p.messages.countUnread(p.reader(me, now), now), given
+		r.You, r.Unread, r.Handoffs = new(shown(me)), len(unread), given
 		if len(bundles) == 0 {
 			return nil, nil
 		}
-		return append(claims, p.given(p.reader(me, now), nil, bundles, now)), nil
+		return append(claims, p.given(reader, unread, 0, bundles, now)), nil
 	}
 	unmarked, err := s.receive(ctx, look)
 	r.Unmarked = unmarked
@@ -259,7 +255,7 @@ func (s *Store) Sync(ctx context.Context, _ NoArgs) (Synced, error) {
 
 // waiting adds what waits for the caller in the other stores. If one cannot be read, the
 // answer says so and the handoffs are still given.
-func (s *Store) waiting(ctx context.Context, r *Synced) {
+func (s *core) waiting(ctx context.Context, r *Synced) {
 	var err error
 	if s.opts.Free != nil {
 		if r.Free, err = s.opts.Free(ctx, r.You.AgentID); err != nil {

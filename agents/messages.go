@@ -3,11 +3,8 @@ package agents
 import (
 	"cmp"
 	"fmt"
-	"iter"
-	"maps"
 	"math"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -21,7 +18,6 @@ type message struct {
 	From     string    `json:"from_agent"`
 	To       string    `json:"to_agent,omitempty"` // an id
 	ToType   string    `json:"to_type,omitempty"`  // any one of this type; both empty: everybody
-	Priority string    `json:"priority,omitempty"` // empty: normal
 	Expires  time.Time `json:"expires_at,omitzero"`
 	Category string    `json:"category"`
 	Private  bool      `json:"private,omitempty"`
@@ -41,88 +37,29 @@ func (m *message) finding() bool {
 	return !m.Private && slices.Contains([]string{"finding", "decision", "insight", "blocker"}, m.Category)
 }
 
-// The priorities. Critical and high messages are read first; a low one is only labelled.
-const (
-	priorityLow      = "low"
-	priorityNormal   = "normal" // stored as nothing
-	priorityHigh     = "high"
-	priorityCritical = "critical"
-)
-
-func (m *message) urgency() int {
-	switch m.Priority {
-	case priorityHigh:
-		return 1
-	case priorityCritical:
-		return 2
-	}
-	return 0
-}
-
 const (
 	holdFor     = 7 * 24 * time.Hour // how long a broadcast waits for an inactive agent
 	newsFor     = 24 * time.Hour     // a new agent sees the broadcasts of this time
 	newsMost    = 100                // and at most this many of them
 	maxFindings = 500                // the newest findings that are always kept
-	tidyFrom    = 512                // tidy never runs below this many broadcasts
+	tidyFrom    = 512                // tidy never runs below this many messages
 	maxPage     = 256 << 10          // bytes of text in one answer; a single message may have more
 )
 
-// messages holds the messages of one project. Broadcasts are one list in which each reader
-// has a cursor. Direct messages wait in a list of the addressee, messages to a type in a
-// list of the type. So a post costs the same with two readers or a thousand. Values in the
-// lists and maps are never changed in place, so a clone stays as it was.
+// messages holds the messages of one project that somebody may not have read yet, in one list
+// by number. A broadcast stays until every agent's cursor has passed it. A direct message stays
+// until it is read, one to a type until one agent of the type has read it. Messages are never
+// changed in place, so a clone stays as it was.
 type messages struct {
-	broadcasts []*message // by number
-	direct     map[string][]*message
-	typed      map[string][]*message
-	findings   []*message // for consolidation, kept also after everybody has read them
-	last       uint64     // the last message's number
-	tidyAt     int        // number of broadcasts at which tidy runs next
+	list     []*message
+	findings []*message // for consolidation, kept also after everybody has read them
+	last     uint64     // the last message's number
+	tidyAt   int        // length of the list at which tidy runs next
 }
 
-func newMessageLists() *messages {
-	return &messages{direct: map[string][]*message{}, typed: map[string][]*message{}, tidyAt: tidyFrom}
-}
-
-func (p *messages) clone() *messages {
-	q := *p
-	q.direct, q.typed = maps.Clone(p.direct), maps.Clone(p.typed)
-	return &q
-}
-
-// put adds a message to the list of its readers.
-func (p *messages) put(m *message) {
-	switch {
-	case m.To != "":
-		p.direct[m.To] = append(p.direct[m.To], m)
-	case m.ToType != "":
-		p.typed[m.ToType] = append(p.typed[m.ToType], m)
-	default:
-		p.broadcasts = append(p.broadcasts, m)
-	}
-}
-
-// after is the index of the first broadcast with a larger number.
-func (p *messages) after(number uint64) int {
-	return sort.Search(len(p.broadcasts), func(i int) bool { return p.broadcasts[i].Number > number })
-}
-
-// all yields every message, by number.
-func (p *messages) all() iter.Seq[*message] {
-	list := slices.Clone(p.broadcasts)
-	for _, lists := range []map[string][]*message{p.direct, p.typed} {
-		for _, l := range lists {
-			list = append(list, l...)
-		}
-	}
-	slices.SortFunc(list, func(a, b *message) int { return cmp.Compare(a.Number, b.Number) })
-	return slices.Values(list)
-}
-
-// waiting counts the messages that somebody may not have read yet.
+// waiting counts the messages that have not expired.
 func (p *messages) waiting(now time.Time) (n int) {
-	for m := range p.all() {
+	for _, m := range p.list {
 		if !m.expired(now) {
 			n++
 		}
@@ -133,7 +70,7 @@ func (p *messages) waiting(now time.Time) (n int) {
 // position is how far an agent has read, as it is stored.
 type position struct {
 	Cursor uint64    `json:"cursor,omitempty"`       // broadcasts up to this number were read
-	Ahead  []uint64  `json:"ahead,omitempty"`        // sorted; read although beyond the cursor, because urgent ones are read first
+	Ahead  []uint64  `json:"ahead,omitempty"`        // sorted; read although beyond the cursor: in the store that the agent was copied from
 	Missed time.Time `json:"missed_before,omitzero"` // older broadcasts may have been dropped unread
 }
 
@@ -148,12 +85,36 @@ type reader struct {
 	at       position
 }
 
-// post adds a new message and returns the position of its author. The author's cursor
-// moves past it, because an agent that only writes would otherwise keep all its messages
-// from being dropped.
+// gets reports whether a message is for the reader, who has not read it.
+func (r reader) gets(m *message) bool {
+	switch {
+	case m.From == r.id:
+		return false
+	case m.toAll():
+		return !r.at.read(m.Number)
+	}
+	return m.To == r.id || m.To == "" && m.ToType == r.kind
+}
+
+// lastBroadcast is the number of the last message to everybody, 0 if there is none.
+func (p *messages) lastBroadcast() uint64 {
+	for _, m := range slices.Backward(p.list) {
+		if m.toAll() {
+			return m.Number
+		}
+	}
+	return 0
+}
+
+// post adds a new message and returns the position of its author. The cursor of an author
+// that has read everything moves past it, because an agent that only writes would otherwise
+// keep all its messages from being dropped.
 func (p *messages) post(m *message, author position) position {
 	if m.Number <= p.last {
 		return author
+	}
+	if m.toAll() && p.lastBroadcast() <= author.Cursor {
+		author.Cursor, author.Ahead = m.Number, nil
 	}
 	p.last = m.Number
 	if m.finding() {
@@ -162,22 +123,24 @@ func (p *messages) post(m *message, author position) position {
 			p.findings = slices.Clone(p.findings[n-maxFindings:])
 		}
 	}
-	if m.toAll() && p.after(author.Cursor) == len(p.broadcasts) {
-		author.Cursor, author.Ahead = m.Number, nil
-	}
-	p.put(m)
+	p.list = append(p.list, m)
 	return author
 }
 
 // newsCursor is the cursor of an agent that registers at an instant: it sees the
 // broadcasts of the last day, at most a hundred.
 func (p *messages) newsCursor(at time.Time) uint64 {
-	from := at.Add(-newsFor)
-	i := sort.Search(len(p.broadcasts), func(i int) bool { return p.broadcasts[i].At.After(from) })
-	if i = max(i, len(p.broadcasts)-newsMost); i < len(p.broadcasts) {
-		return p.broadcasts[i].Number - 1
+	from, cursor, n := at.Add(-newsFor), p.last, 0
+	for _, m := range slices.Backward(p.list) {
+		if !m.toAll() {
+			continue
+		}
+		if n++; n > newsMost || !m.At.After(from) {
+			break
+		}
+		cursor = m.Number - 1
 	}
-	return p.last
+	return cursor
 }
 
 // positionAt is the position at now of an agent that was last active at `last`. After an
@@ -192,61 +155,33 @@ func (p *messages) positionAt(at position, last, now time.Time) position {
 	return at
 }
 
-// tidy drops the oldest broadcasts once the list has doubled. It drops those that no new agent
-// would see and that every agent who may return has read (seen). It also drops the expired ones
-// right after them.
+// tidy drops, once the list has doubled, the broadcasts that no new agent would see and that
+// every agent who may return has read (seen).
 func (p *messages) tidy(seen uint64, now time.Time) {
-	n := p.after(min(seen, p.newsCursor(now)))
-	for n < len(p.broadcasts) && p.broadcasts[n].expired(now) {
-		n++
-	}
-	p.broadcasts = slices.Clone(p.broadcasts[n:])
-	p.tidyAt = max(tidyFrom, 2*len(p.broadcasts))
+	seen = min(seen, p.newsCursor(now))
+	p.list = slices.DeleteFunc(slices.Clone(p.list), func(m *message) bool { return m.toAll() && m.Number <= seen })
+	p.tidyAt = max(tidyFrom, 2*len(p.list))
 }
 
-// unread yields the agent's unread messages with the index of their list: broadcasts, its
-// own, its type's. Each list is sorted by number.
-func (p *messages) unread(r reader, now time.Time) iter.Seq2[int, *message] {
-	return func(yield func(int, *message) bool) {
-		for i, list := range [][]*message{p.broadcasts[p.after(r.at.Cursor):], p.direct[r.id], p.typed[r.kind]} {
-			for _, m := range list {
-				if m.From != r.id && !m.expired(now) && (i > 0 || !r.at.read(m.Number)) && !yield(i, m) {
-					return
-				}
-			}
+// unread lists the reader's unread messages in the order of posting.
+func (p *messages) unread(r reader, now time.Time) (out []*message) {
+	for _, m := range p.list {
+		if r.gets(m) && !m.expired(now) {
+			out = append(out, m)
 		}
 	}
+	return out
 }
 
-func (p *messages) countUnread(r reader, now time.Time) (n int) {
-	for range p.unread(r, now) {
-		n++
-	}
-	return n
-}
-
-// page is what an agent reads next: critical messages, then high ones, then the rest in
-// the order of posting. total is the number of unread messages.
-func (p *messages) page(r reader, now time.Time, limit int) (page []*message, total int) {
-	var found [3][3]int // by list and urgency
-	for list, m := range p.unread(r, now) {
-		total++
-		if n := &found[list][m.urgency()]; *n < limit {
-			*n++
-			page = append(page, m)
-		}
-	}
-	slices.SortFunc(page, func(x, y *message) int {
-		return cmp.Or(cmp.Compare(y.urgency(), x.urgency()), cmp.Compare(x.Number, y.Number))
-	})
-	page = page[:min(len(page), limit)]
+// page is the part of the unread messages that one answer gives.
+func page(unread []*message, limit int) []*message {
 	bytes := 0
-	for i, m := range page {
+	for i, m := range unread[:min(len(unread), limit)] {
 		if bytes += len(m.Text); bytes > maxPage && i > 0 {
-			return page[:i], total
+			return unread[:i]
 		}
 	}
-	return page, total
+	return unread[:min(len(unread), limit)]
 }
 
 // reading is what an agent has been given, as the journal keeps it. It is not given again.
@@ -258,36 +193,27 @@ type reading struct {
 	Handoffs []string `json:"handoffs,omitempty"`
 }
 
-// reading is the record of giving a page, which may be empty. It also removes messages
-// that nobody will see any more.
-func (p *messages) reading(r reader, page []*message, now time.Time) *reading {
-	at, x := r.at, &reading{Upto: r.at.Cursor}
-	at.Ahead = slices.Clone(at.Ahead)
-	for _, m := range page {
+// reading is the record of giving the first n unread messages. It also removes the reader's
+// expired direct messages.
+func (p *messages) reading(r reader, unread []*message, n int, now time.Time) *reading {
+	x := &reading{Upto: p.last}
+	for i, m := range unread {
 		switch {
+		case i >= n && m.toAll():
+			x.Upto = min(x.Upto, m.Number-1)
+		case i >= n || m.toAll():
 		case m.To != "":
 			x.Direct = append(x.Direct, m.Number)
-		case m.ToType != "":
-			x.Typed = append(x.Typed, m.Number)
 		default:
-			at.Ahead = append(at.Ahead, m.Number)
+			x.Typed = append(x.Typed, m.Number)
 		}
 	}
-	for _, m := range p.direct[r.id] {
-		if m.expired(now) {
+	for _, m := range p.list {
+		if m.To == r.id && m.expired(now) {
 			x.Direct = append(x.Direct, m.Number)
 		}
 	}
-	for _, list := range [][]uint64{at.Ahead, x.Direct, x.Typed} {
-		slices.Sort(list)
-	}
-	for _, m := range p.broadcasts[p.after(at.Cursor):] {
-		if m.From != r.id && !m.expired(now) && !at.read(m.Number) {
-			break
-		}
-		x.Upto = m.Number
-	}
-	for _, n := range at.Ahead {
+	for _, n := range r.at.Ahead {
 		if n > x.Upto {
 			x.Ahead = append(x.Ahead, n)
 		}
@@ -297,23 +223,14 @@ func (p *messages) reading(r reader, page []*message, now time.Time) *reading {
 
 // read removes the messages that a reader was given, and returns its new position.
 func (p *messages) read(r reader, x *reading) position {
-	remove(p.direct, r.id, x.Direct)
-	remove(p.typed, r.kind, x.Typed)
+	if gone := slices.Concat(x.Direct, x.Typed); len(gone) > 0 {
+		slices.Sort(gone)
+		p.list = slices.DeleteFunc(slices.Clone(p.list), func(m *message) bool {
+			_, read := slices.BinarySearch(gone, m.Number)
+			return read && (m.To == r.id || m.To == "" && m.ToType == r.kind)
+		})
+	}
 	return position{Cursor: max(r.at.Cursor, x.Upto), Ahead: x.Ahead}
-}
-
-// remove deletes messages from a list. numbers is sorted.
-func remove(lists map[string][]*message, name string, numbers []uint64) {
-	if len(numbers) == 0 {
-		return
-	}
-	list := slices.DeleteFunc(slices.Clone(lists[name]), func(m *message) bool {
-		_, read := slices.BinarySearch(numbers, m.Number)
-		return read
-	})
-	if lists[name] = list; len(list) == 0 {
-		delete(lists, name)
-	}
 }
 
 // post adds a new message to the project.
@@ -326,7 +243,7 @@ func (p *project) post(m *message) {
 	if author.ID != "" {
 		p.agents[author.ID] = &author
 	}
-	if len(p.messages.broadcasts) >= p.messages.tidyAt {
+	if len(p.messages.list) >= p.messages.tidyAt {
 		p.messages.tidy(p.seen(m), m.At)
 	}
 }
@@ -368,13 +285,17 @@ func (p *project) reader(a *agent, now time.Time) reader {
 	return reader{a.ID, a.Type, p.messages.positionAt(a.position, a.Active, now)}
 }
 
+// unread counts the agent's unread messages.
+func (p *project) unread(a *agent, now time.Time) int {
+	return len(p.messages.unread(p.reader(a, now), now))
+}
+
 // Message is a message in an answer.
 type Message struct {
 	Number   uint64    `json:"number"`
 	From     string    `json:"from_agent"`
 	To       string    `json:"to_agent,omitempty"` // an id or a type; empty: everybody
 	Category string    `json:"category"`
-	Priority string    `json:"priority"`
 	Private  bool      `json:"private,omitempty"`
 	Message  string    `json:"message"`
 	At       time.Time `json:"timestamp"`
@@ -387,7 +308,7 @@ func shownMessages(page []*message) []Message {
 	for i, m := range page {
 		out[i] = Message{
 			Number: m.Number, From: m.From, To: cmp.Or(m.To, m.ToType), Category: m.Category, Private: m.Private,
-			Priority: cmp.Or(m.Priority, priorityNormal), Message: m.Text, At: m.At, any: m.ToType != "",
+			Message: m.Text, At: m.At, any: m.ToType != "",
 		}
 	}
 	return out
@@ -403,9 +324,6 @@ func (m Message) line(now time.Time) string {
 		marks = append(marks, "to any "+m.To)
 	case m.To != "":
 		marks = append(marks, "to you")
-	}
-	if m.Priority != priorityNormal {
-		marks = append(marks, m.Priority)
 	}
 	return fmt.Sprintf("  [%s] from %s (%s): %s", m.Category, m.From, strings.Join(marks, ", "), prose.Block(m.Message))
 }

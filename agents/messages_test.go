@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,17 +74,14 @@ func TestPrivateIsShownToNobodyElse(t *testing.T) {
   [status] from cursor-A (0s ago, to you): open`)
 }
 
-// Urgent messages come first; the rest keeps its order and its place.
-func TestUrgency(t *testing.T) {
+// Messages come in the order of posting, each once, whoever they are for. What does not fit
+// stays unread, also over a restart.
+func TestPages(t *testing.T) {
 	b := newFixture(t)
 	s := b.open()
 	a, c := join(t, s, "cursor", ""), join(t, s, "claude", "")
-	for i, p := range []string{"", "low", "high", "normal", "critical", "", "high"} {
-		to := ""
-		if i%3 == 2 {
-			to = c.Self()
-		}
-		post(t, a, PostArgs{Message: fmt.Sprint(i, p), Priority: p, ToAgent: to})
+	for i := range 7 {
+		post(t, a, PostArgs{Message: fmt.Sprint(i), ToAgent: []string{"", "", c.Self(), "claude"}[i%4]})
 	}
 	var got []string
 	for range 4 {
@@ -93,18 +89,40 @@ func TestUrgency(t *testing.T) {
 		got = append(got, texts(r)...)
 		if len(got) == 4 {
 			expect(t, "text", plain(r.Text(), a, c), `New messages (showing 2/5):
-  [status] from cursor-A (0s ago, high): 6high
-  [status] from cursor-A (0s ago): 0
+  [status] from cursor-A (0s ago, to you): 2
+  [status] from cursor-A (0s ago, to any claude): 3
   … 3 more, still unread (limit=2): read again`)
-			if err := s.Compact(t.Context()); err != nil { // what was read ahead is kept
+			if err := s.Compact(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			s = b.open()
 			c = s.As(Actor{Agent: c.Self()})
 		}
 	}
-	expect(t, "order", got, []string{"4critical", "2high", "6high", "0", "1low", "3normal", "5"})
-	expect(t, "rest", texts(read(t, c)), []string{})
+	expect(t, "order", got, []string{"0", "1", "2", "3", "4", "5", "6"})
+	expect(t, "nothing is left", texts(read(t, c)), []string{})
+}
+
+// What an agent read beyond its cursor, in another store or with an earlier version, is not
+// given again, also when the page ends before it.
+func TestReadAhead(t *testing.T) {
+	b := newFixture(t)
+	s := b.open()
+	a, c := join(t, s, "cursor", ""), join(t, s, "claude", "")
+	for i := range 5 {
+		post(t, a, PostArgs{Message: fmt.Sprint(i)})
+	}
+	err := s.update(t.Context(), func(p *project, _ time.Time) ([]event, error) {
+		x := *p.agents[c.Self()]
+		x.Ahead = []uint64{2, 4}
+		return []event{{Agent: &x}}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, "a page", texts(must[Messages](t)(c.Read(t.Context(), ReadArgs{Limit: 2}))), []string{"0", "2"})
+	expect(t, "what is left", texts(read(t, c)), []string{"4"})
+	expect(t, "nothing more", texts(read(t, c)), []string{})
 }
 
 // Ten thousand unread messages are kept, and come in order, each once.
@@ -113,7 +131,7 @@ func TestTenThousandUnread(t *testing.T) {
 	s := crowd(t, b, 100, 10_000)
 	want := 0
 	_ = s.view(t.Context(), func(p *project, now time.Time) error {
-		want = p.messages.countUnread(p.reader(p.agents[s.Self()], now), now)
+		want = p.unread(p.agents[s.Self()], now)
 		return nil
 	})
 	if want < 3000 {
@@ -148,7 +166,7 @@ func TestReadMessagesGo(t *testing.T) {
 	s := b.open()
 	a, c, away := join(t, s, "cursor", ""), join(t, s, "claude", ""), join(t, s, "codex", "")
 	kept := func() (n int) {
-		_ = s.view(t.Context(), func(p *project, _ time.Time) error { n = len(slices.Collect(p.messages.all())); return nil })
+		_ = s.view(t.Context(), func(p *project, _ time.Time) error { n = len(p.messages.list); return nil })
 		return n
 	}
 	talk := func(n int, readers ...*Store) {

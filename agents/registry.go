@@ -60,7 +60,7 @@ var errTaken = errors.New("the id was taken")
 // its diary and unread messages. If there is none, it creates a new agent. It takes the
 // liveness lock before the commit, so two callers never resume the same agent.
 func (s *Store) Register(ctx context.Context, a Registration) (Registered, error) {
-	r, err := s.registration(a)
+	r, err := s.texts.registration(a)
 	if err != nil {
 		return Registered{}, err
 	}
@@ -77,8 +77,8 @@ func (s *Store) Register(ctx context.Context, a Registration) (Registered, error
 	return r, err
 }
 
-func (s *Store) registration(a Registration) (r Registered, err error) {
-	if err := s.texts.plain("agent_type", a.AgentType); err != nil {
+func (x textRules) registration(a Registration) (r Registered, err error) {
+	if err := x.plain("agent_type", a.AgentType); err != nil {
 		return r, err
 	}
 	if r.AgentType, err = checkedWord("agent_type", a.AgentType, maxType); err != nil {
@@ -88,7 +88,7 @@ func (s *Store) registration(a Registration) (r Registered, err error) {
 	if n := utf8.RuneCountInString(role); n > maxRole {
 		return r, refusal.Argument("role", "role has %d characters, more than %d: say the rest with status", n, maxRole)
 	}
-	r.Role, r.Redacted = s.texts.Clean(strings.ToValidUTF8(role, string(utf8.RuneError)))
+	r.Role, r.Redacted = x.Clean(strings.ToValidUTF8(role, string(utf8.RuneError)))
 	return r, nil
 }
 
@@ -184,7 +184,7 @@ func (e enrolment) resume(ctx context.Context, id string, named bool) error {
 		a.Status, a.Message, a.HandedTo, a.Role, a.Client, a.Joined = statusActive, "", "", r.Role, s.caller.Client, now
 		a.Machine = s.opts.Machine
 		r.AgentID, r.Resumed, r.LastActive, r.now = id, true, old.Active, now
-		r.Unread = p.messages.countUnread(p.reader(&a, now), now)
+		r.Unread = p.unread(&a, now)
 		return []event{{By: id, Agent: &a}}, nil
 	})
 }
@@ -214,7 +214,7 @@ func (e enrolment) create(ctx context.Context, id string) error {
 			ID: id, Type: r.AgentType, Role: r.Role, Status: statusActive, Client: s.caller.Client, Machine: s.opts.Machine,
 			Registered: now, Active: now, position: position{Cursor: p.messages.newsCursor(now)},
 		}
-		r.AgentID, r.Resumed, r.now, r.Unread = id, false, now, p.messages.countUnread(p.reader(a, now), now)
+		r.AgentID, r.Resumed, r.now, r.Unread = id, false, now, p.unread(a, now)
 		return []event{{By: id, Agent: a}}, nil
 	})
 	if err != nil {
@@ -278,7 +278,7 @@ func (s *Store) Status(ctx context.Context, a StatusArgs) (Updated, error) {
 			return nil, err
 		}
 		events := p.statusEvents(me, status, u.Message)
-		u.AgentID, u.Status, u.Unread, u.Released = me.ID, events[0].Agent.Status, p.messages.countUnread(p.reader(me, now), now), nil
+		u.AgentID, u.Status, u.Unread, u.Released = me.ID, events[0].Agent.Status, p.unread(me, now), nil
 		for _, e := range events[1:] {
 			u.Released = append(u.Released, e.Release)
 		}
@@ -337,7 +337,7 @@ func (c caller) agent(p *project) (*agent, error) {
 	if a := p.agents[id]; a != nil {
 		return a, nil
 	}
-	a, err := p.only(id)
+	a, err := p.only("agent", id)
 	if _, unknown := errors.AsType[*refusal.NotFoundError](err); unknown {
 		err = unknownAgent(id, " (register gives an id)")
 	}
@@ -346,8 +346,8 @@ func (c caller) agent(p *project) (*agent, error) {
 
 // only finds the single agent for a name: an id, a prefix of one, or a type. A type must have
 // just one agent, or just one that has not finished.
-func (p *project) only(name string) (*agent, error) {
-	to, err := p.resolve("agent", name)
+func (p *project) only(argument, name string) (*agent, error) {
+	to, err := p.resolve(argument, name)
 	if err != nil || to.agent != nil {
 		return to.agent, err
 	}
@@ -366,15 +366,15 @@ func (p *project) only(name string) (*agent, error) {
 	case len(ids) == 0:
 		return nil, refusal.NotFound("No agent found: every %s has finished", to.kind)
 	}
-	return nil, refusal.Argument("agent", "agent %q may be %s: give the id", to.kind, alternatives(ids))
+	return nil, refusal.Argument(argument, "%s %q may be %s: give the id", argument, to.kind, alternatives(ids))
 }
 
 // Named is the id of the single agent for a name. The name is an id, a prefix of at least three
 // characters, or a type with just one agent. The error is a [*refusal.NotFoundError], or an
 // [*refusal.ArgumentError] that lists the candidates.
-func (s *Store) Named(ctx context.Context, name string) (id string, err error) {
+func (s *core) Named(ctx context.Context, name string) (id string, err error) {
 	err = s.view(ctx, func(p *project, _ time.Time) error {
-		a, err := p.only(name)
+		a, err := p.only("agent", name)
 		if err == nil {
 			id = a.ID
 		}
@@ -421,13 +421,13 @@ func (s *Store) touchQuietly(ctx context.Context) {
 
 // Leave ends a connection: others may resume the agents it registered. A process that
 // exits need not call it.
-func (s *Store) Leave(session string) error { return s.live.End(session) }
+func (s *core) Leave(session string) error { return s.live.End(session) }
 
 // Resolve finds a recipient by an id, a unique prefix of at least three characters, or a
 // type. For a type it returns the type: any one agent of it may take what is sent. note
 // says so if no agent of that type has registered yet. The error is a [*refusal.NotFoundError], or
 // an [*refusal.ArgumentError] that lists the ids with that prefix.
-func (s *Store) Resolve(ctx context.Context, name string) (id, note string, err error) {
+func (s *core) Resolve(ctx context.Context, name string) (id, note string, err error) {
 	err = s.view(ctx, func(p *project, _ time.Time) error {
 		to, err := p.addressee(name)
 		switch {
@@ -446,7 +446,7 @@ func (s *Store) Resolve(ctx context.Context, name string) (id, note string, err 
 
 // Silent reports whether an agent, or every agent of a type, has finished or was inactive
 // for 24 hours, and its last activity.
-func (s *Store) Silent(ctx context.Context, id string) (since time.Time, silent bool, err error) {
+func (s *core) Silent(ctx context.Context, id string) (since time.Time, silent bool, err error) {
 	err = s.view(ctx, func(p *project, now time.Time) error {
 		to, err := p.resolve("agent_id", id)
 		if err != nil {

@@ -92,7 +92,7 @@ var nothing = newProject("") // never changed
 func newProject(root string) *project {
 	return &project{
 		root: root, agents: map[string]*agent{}, types: map[string][]string{},
-		messages: newMessageLists(), leases: lease.Set{}, handoffs: handoffs{},
+		messages: &messages{tidyAt: tidyFrom}, leases: lease.Set{}, handoffs: handoffs{},
 	}
 }
 
@@ -108,7 +108,7 @@ func (s *state) clone() *state {
 	c := &state{projects: make(map[string]*project, len(s.projects)), owners: maps.Clone(s.owners)}
 	for hash, p := range s.projects {
 		q := *p
-		q.agents, q.types, q.messages = maps.Clone(p.agents), maps.Clone(p.types), p.messages.clone()
+		q.agents, q.types, q.messages = maps.Clone(p.agents), maps.Clone(p.types), new(*p.messages)
 		q.leases, q.handoffs = maps.Clone(p.leases), maps.Clone(p.handoffs)
 		c.projects[hash] = &q
 	}
@@ -329,7 +329,7 @@ func (machine) Encode(w io.Writer, s *state, h journal.Header) error {
 			Agents:     slices.SortedFunc(maps.Values(p.agents), func(x, y *agent) int { return cmp.Compare(x.ID, y.ID) }),
 			Claims:     slices.SortedFunc(maps.Values(p.leases), func(x, y *lease.Lease) int { return cmp.Compare(x.Path, y.Path) }),
 			Handoffs:   slices.SortedFunc(maps.Values(p.handoffs), func(x, y *handoffRecord) int { return cmp.Compare(x.Number, y.Number) }),
-			Scratchpad: slices.Collect(p.messages.all()), Findings: p.messages.findings,
+			Scratchpad: p.messages.list, Findings: p.messages.findings,
 		})
 	}
 	return journal.EncodeDocument(w, d)
@@ -363,11 +363,7 @@ func (x *section) project() *project {
 	for _, h := range x.Handoffs {
 		p.fileHandoff(h)
 	}
-	for _, m := range x.Scratchpad {
-		p.messages.put(m)
-	}
-	p.messages.last, p.messages.findings = x.Messages, x.Findings
-	p.messages.tidyAt = max(tidyFrom, 2*len(p.messages.broadcasts))
+	p.messages = &messages{list: x.Scratchpad, findings: x.Findings, last: x.Messages, tidyAt: max(tidyFrom, 2*len(x.Scratchpad))}
 	p.fence, p.handed = x.Fence, x.Handed
 	return p
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,7 +63,7 @@ type Options struct {
 	Machine string
 }
 
-// Store is the agents of one project. It is safe for concurrent use, by any
+// Store is the agents of one project, for one caller. It is safe for concurrent use, by any
 // number of processes.
 type Store struct {
 	*core
@@ -75,7 +76,7 @@ type caller struct {
 	live *live.Locks // know the agents of a connection
 }
 
-// core is the state that all handles on a store share.
+// core is what all handles on a store share. Its methods do not depend on who calls.
 type core struct {
 	dir   string
 	opts  Options
@@ -121,13 +122,13 @@ func (s *Store) As(a Actor) *Store {
 }
 
 // Close releases the liveness locks of this process and closes the files.
-func (s *Store) Close() error {
+func (s *core) Close() error {
 	return errors.Join(s.live.Close(), s.diaries.Close(), s.log.Close())
 }
 
 // Compact writes the registry and each diary of the project's agents into its snapshot
 // file. An error in one diary does not stop the others.
-func (s *Store) Compact(ctx context.Context) error {
+func (s *core) Compact(ctx context.Context) error {
 	ids, err := s.writers(ctx)
 	errs := []error{err, s.log.Compact(ctx)}
 	for _, id := range ids {
@@ -138,15 +139,15 @@ func (s *Store) Compact(ctx context.Context) error {
 
 // Notices returns warnings for the user, each once: torn writes that were dropped, damaged
 // files that were set aside.
-func (s *Store) Notices() []string { return s.notices.Take(s.log.Warnings()) }
+func (s *core) Notices() []string { return s.notices.Take(s.log.Warnings()) }
 
 // now is the clock of this process. It may go back and differ between processes. The
 // package documentation says why it is not the recorded time.
-func (s *Store) now() time.Time { return s.opts.Now().UTC() }
+func (s *core) now() time.Time { return s.opts.Now().UTC() }
 
 // view runs f on the newest state of the project without waiting for a writer. f must not
 // change or keep the state, and may be called twice.
-func (s *Store) view(ctx context.Context, f func(*project, time.Time) error) error {
+func (s *core) view(ctx context.Context, f func(*project, time.Time) error) error {
 	return s.log.View(ctx, func(st *state, _ journal.Head) error {
 		return f(st.project(s.opts.ProjectHash), s.now())
 	})
@@ -154,13 +155,13 @@ func (s *Store) view(ctx context.Context, f func(*project, time.Time) error) err
 
 // update commits the events that decide returns, in one commit. decide must not change the
 // state. The first commit of a project also names it.
-func (s *Store) update(ctx context.Context, decide func(*project, time.Time) ([]event, error)) error {
+func (s *core) update(ctx context.Context, decide func(*project, time.Time) ([]event, error)) error {
 	return s.updateAll(ctx, func(st *state, now time.Time) ([]event, error) {
 		return decide(st.project(s.opts.ProjectHash), now)
 	})
 }
 
-func (s *Store) updateAll(ctx context.Context, decide func(*state, time.Time) ([]event, error)) error {
+func (s *core) updateAll(ctx context.Context, decide func(*state, time.Time) ([]event, error)) error {
 	_, err := s.log.Update(ctx, func(st *state, recorded time.Time) ([]event, error) {
 		now := s.now()
 		events, err := decide(st, now)
@@ -194,7 +195,7 @@ func (c caller) sender(p *project) string {
 // the diaries of the project's agents. aside lists the paths of damaged files and torn
 // writes that were set aside. A diary that cannot be read is in found; err is about the
 // registry.
-func (s *Store) Damage(ctx context.Context) (found, aside []string, err error) {
+func (s *core) Damage(ctx context.Context) (found, aside []string, err error) {
 	ids, err := s.writers(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -210,7 +211,7 @@ func (s *Store) Damage(ctx context.Context) (found, aside []string, err error) {
 // Copies lists the diary entries, messages, agents and handoffs of the project whose text
 // matches: diary:cursor-a3f8/12, message:17, handoff:h-3. It serves callers that erase the
 // text elsewhere; it changes nothing. Private messages are listed without their text.
-func (s *Store) Copies(ctx context.Context, holds func(text string) bool) (refs []string, err error) {
+func (s *core) Copies(ctx context.Context, holds func(text string) bool) (refs []string, err error) {
 	ids, err := s.writers(ctx)
 	if err != nil {
 		return nil, err
@@ -244,10 +245,7 @@ func (p *project) copies(holds func(text string) bool) (refs []string) {
 			refs = append(refs, m.ref())
 		}
 	}
-	for m := range p.messages.all() {
-		name(m)
-	}
-	for _, m := range p.messages.findings {
+	for _, m := range slices.Concat(p.messages.list, p.messages.findings) {
 		name(m)
 	}
 	for _, h := range p.handoffs {

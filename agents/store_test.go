@@ -196,7 +196,7 @@ func TestRestart(t *testing.T) {
 		a := join(t, s, "cursor", "dev")
 		c := join(t, s, "claude", "")
 		post(t, a, PostArgs{Message: "one"})
-		post(t, a, PostArgs{Message: "two", ToAgent: c.Self(), Private: true, Priority: "critical", TTL: "1h"})
+		post(t, a, PostArgs{Message: "two", ToAgent: c.Self(), Private: true, TTL: "1h"})
 		post(t, a, PostArgs{Message: "three", ToAgent: "claude", Category: "finding"})
 		must[Claimed](t)(a.Claim(t.Context(), ClaimArgs{Path: "x"}))
 		must[HandedOver](t)(a.Handoff(t.Context(), HandoffArgs{ToAgent: c.Self(), Message: "go on"}))
@@ -212,7 +212,7 @@ func TestRestart(t *testing.T) {
 		}
 		expect(t, "state", dump(t, after), dump(t, before))
 		got := read(t, again.As(Actor{Agent: c.Self()}))
-		expect(t, "read", texts(got), []string{"two", "one", "three"})
+		expect(t, "read", texts(got), []string{"one", "two", "three"})
 		expect(t, "bundles", len(got.Handoffs), 1)
 		must[Updated](t)(c.Status(t.Context(), StatusArgs{Status: "finished"}))
 	}

@@ -33,7 +33,7 @@ type Page struct {
 
 // Select lists tasks of the project with all that belongs to them. Unlike List it leaves
 // out nothing for its age.
-func (s *Store) Select(ctx context.Context, q Selection) (Page, error) {
+func (s *core) Select(ctx context.Context, q Selection) (Page, error) {
 	var only State
 	if q.State != "" {
 		var err error

@@ -99,7 +99,7 @@ func (s *state) create(r *record, d Draft, now time.Time) ([]event, error) {
 
 // resolve asks the directory for the agent or type with a name. note says why nobody may
 // take the task soon.
-func (s *Store) resolve(ctx context.Context, name string) (id, note string, err error) {
+func (s *core) resolve(ctx context.Context, name string) (id, note string, err error) {
 	if name == "" || s.opts.Agents == nil {
 		return name, "", nil
 	}
@@ -286,7 +286,7 @@ func (s *Store) registered(ctx context.Context) error {
 
 // task returns the current state of a task. One that another machine of a team has just
 // created is fetched.
-func (s *Store) task(ctx context.Context, argument, id string) (t Task, err error) {
+func (s *core) task(ctx context.Context, argument, id string) (t Task, err error) {
 	look := func(st *state, _ time.Time) error {
 		r, err := st.find(s.opts.ProjectHash, argument, id)
 		if err == nil {

@@ -316,7 +316,7 @@ type Ahead struct {
 // Ahead tells which open tasks an agent has, and what next would give it. It claims
 // nothing. An agent that has not registered yet has no id; then isKind reports whether
 // tasks addressed to a type are for it.
-func (s *Store) Ahead(ctx context.Context, agent string, isKind func(kind string) bool) (a Ahead, err error) {
+func (s *core) Ahead(ctx context.Context, agent string, isKind func(kind string) bool) (a Ahead, err error) {
 	silent, err := s.silentAgents(ctx)
 	if err != nil {
 		return a, err
@@ -383,7 +383,7 @@ func (s *state) ready(x *record) bool {
 }
 
 // silentAgents are the silent assignees of open tasks.
-func (s *Store) silentAgents(ctx context.Context) (map[string]bool, error) {
+func (s *core) silentAgents(ctx context.Context) (map[string]bool, error) {
 	silent, known := map[string]bool{}, map[string]*time.Time{}
 	var open []Task
 	err := s.view(ctx, func(st *state, _ time.Time) error {
@@ -748,7 +748,7 @@ func (r ExportedPlan) Text() string {
 }
 
 // Export writes the tasks as a checklist with states, which import reads again.
-func (s *Store) Export(ctx context.Context, a PlanExport) (ExportedPlan, error) {
+func (s *core) Export(ctx context.Context, a PlanExport) (ExportedPlan, error) {
 	if a.Format != "" && a.Format != "md" {
 		return ExportedPlan{}, refusal.Argument("format", "format %q is not md", prose.Clip(a.Format, 40))
 	}

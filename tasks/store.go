@@ -53,14 +53,14 @@ type Options struct {
 	Fence       journal.Fence               // of the tasks while they move to a team or back; may be nil
 }
 
-// Store is the tasks of one project. It is safe for concurrent use, by any
+// Store is the tasks of one project, for one caller. It is safe for concurrent use, by any
 // number of processes.
 type Store struct {
 	*core
 	actor Actor
 }
 
-// core is the state that all handles on a store share.
+// core is what all handles on a store share. Its methods do not depend on who calls.
 type core struct {
 	dir     string
 	opts    Options
@@ -106,18 +106,18 @@ func (s *Store) As(a Actor) *Store {
 }
 
 // Close ends background work.
-func (s *Store) Close() error { return s.log.Close() }
+func (s *core) Close() error { return s.log.Close() }
 
 // Compact writes all tasks into the snapshot file.
-func (s *Store) Compact(ctx context.Context) error { return s.log.Compact(ctx) }
+func (s *core) Compact(ctx context.Context) error { return s.log.Compact(ctx) }
 
 // Notices returns warnings for the user, each once: torn writes that were dropped, damaged
 // files that were set aside.
-func (s *Store) Notices() []string { return s.notices.Take(s.log.Warnings()) }
+func (s *core) Notices() []string { return s.notices.Take(s.log.Warnings()) }
 
 // Damage reports what is or was wrong with the tasks' file since it was opened. aside
 // lists the paths of damaged files and torn writes that were set aside.
-func (s *Store) Damage(ctx context.Context) (found, aside []string, err error) {
+func (s *core) Damage(ctx context.Context) (found, aside []string, err error) {
 	if err := s.view(ctx, func(*state, time.Time) error { return nil }); err != nil {
 		return nil, nil, err
 	}
@@ -128,7 +128,7 @@ func (s *Store) Damage(ctx context.Context) (found, aside []string, err error) {
 // Copies lists the project's tasks whose title, description, thread, history or artifacts
 // match: task:t-a3f8c1. It serves callers that erase the text in another store; it changes
 // nothing.
-func (s *Store) Copies(ctx context.Context, holds func(text string) bool) (refs []string, err error) {
+func (s *core) Copies(ctx context.Context, holds func(text string) bool) (refs []string, err error) {
 	err = s.view(ctx, func(st *state, _ time.Time) error {
 		refs = nil
 		for _, r := range st.projects[s.opts.ProjectHash] {
@@ -150,23 +150,23 @@ func (r *record) holds(holds func(text string) bool) bool {
 }
 
 // redact removes secrets from a text and lists the rules that matched.
-func (s *Store) redact(text string) (string, []string) { return s.secrets.Clean(text) }
+func (s *core) redact(text string) (string, []string) { return s.secrets.Clean(text) }
 
 // view runs f on the newest state without waiting for a writer. now is the time that the
 // answer is about.
-func (s *Store) view(ctx context.Context, f func(st *state, now time.Time) error) error {
+func (s *core) view(ctx context.Context, f func(st *state, now time.Time) error) error {
 	return s.log.View(ctx, func(st *state, h journal.Head) error { return f(st, s.now(h)) })
 }
 
 // update commits the events that decide returns, in one commit.
-func (s *Store) update(ctx context.Context, decide func(st *state, now time.Time) ([]event, error)) error {
+func (s *core) update(ctx context.Context, decide func(st *state, now time.Time) ([]event, error)) error {
 	_, err := s.log.Update(ctx, decide)
 	return err
 }
 
 // now is the time that an answer is about. It is never before the last recorded time, so
 // no age is negative after a clock was set back.
-func (s *Store) now(h journal.Head) time.Time {
+func (s *core) now(h journal.Head) time.Time {
 	if t := s.opts.Now().UTC(); t.After(h.At) {
 		return t
 	}
@@ -176,7 +176,7 @@ func (s *Store) now(h journal.Head) time.Time {
 // silent is the last activity of the assignee of an open task if that agent is silent,
 // else nil. If the directory fails it is nil too. known caches answers for further tasks;
 // it may be nil.
-func (s *Store) silent(ctx context.Context, t Task, known map[string]*time.Time) *time.Time {
+func (s *core) silent(ctx context.Context, t Task, known map[string]*time.Time) *time.Time {
 	if s.opts.Agents == nil || t.Assignee == "" || t.State.Final() {
 		return nil
 	}
@@ -229,7 +229,7 @@ func (e *TransitionError) Error() string {
 
 // CopyTo adds the project's tasks to another store, as they are, and returns how many were
 // not there. The instant is not needed: a task has an id of its own for ever.
-func (s *Store) CopyTo(ctx context.Context, to *Store, _ time.Time) (n int, err error) {
+func (s *core) CopyTo(ctx context.Context, to *Store, _ time.Time) (n int, err error) {
 	var list []*record
 	_, err = s.log.Update(ctx, func(st *state, _ time.Time) ([]event, error) { // a write that has begun ends first
 		list = slices.SortedFunc(maps.Values(st.projects[s.opts.ProjectHash]), func(a, b *record) int { return cmp.Compare(a.ID, b.ID) })

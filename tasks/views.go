@@ -36,7 +36,7 @@ type Details struct {
 }
 
 // Get shows a task in full: description, messages, history and artifacts.
-func (s *Store) Get(ctx context.Context, p TaskRef) (Details, error) {
+func (s *core) Get(ctx context.Context, p TaskRef) (Details, error) {
 	var r Details
 	err := s.view(ctx, func(st *state, now time.Time) error {
 		x, err := st.find(s.opts.ProjectHash, "task_id", p.TaskID)
@@ -213,7 +213,7 @@ type List struct {
 
 // List lists tasks of the project. It omits tasks finished over 90 days ago unless the
 // query names a state; closed and all count as states.
-func (s *Store) List(ctx context.Context, q Query) (List, error) {
+func (s *core) List(ctx context.Context, q Query) (List, error) {
 	f, err := q.filter()
 	if err != nil {
 		return List{}, err
@@ -405,7 +405,7 @@ type Info struct {
 }
 
 // Info counts tasks.
-func (s *Store) Info(ctx context.Context, _ NoArgs) (Info, error) {
+func (s *core) Info(ctx context.Context, _ NoArgs) (Info, error) {
 	r := Info{Silent: []Listed{}, Card: card(s.opts.Version)}
 	counts := map[State]int{}
 	var given []Task // open tasks with an assignee
@@ -468,19 +468,19 @@ func (r Info) Text() string {
 
 // OpenTasks lists the ids of an agent's open tasks, the newest activity first. It leaves
 // out tasks that the agent may claim by its type.
-func (s *Store) OpenTasks(ctx context.Context, agent string) ([]string, error) {
+func (s *core) OpenTasks(ctx context.Context, agent string) ([]string, error) {
 	return s.openIDs(ctx, func(_ *state, r *record) bool { return agent != "" && r.Assignee == agent })
 }
 
 // FreeFor lists the ids of the tasks that an agent may claim and begin now: unassigned or
 // addressed to its type, the newest activity first. It leaves out tasks that the agent gave.
-func (s *Store) FreeFor(ctx context.Context, agent string) ([]string, error) {
+func (s *core) FreeFor(ctx context.Context, agent string) ([]string, error) {
 	return s.openIDs(ctx, func(st *state, r *record) bool {
 		return r.freeFor(agent) && r.giver() != agent && st.ready(r)
 	})
 }
 
-func (s *Store) openIDs(ctx context.Context, wanted func(*state, *record) bool) (ids []string, err error) {
+func (s *core) openIDs(ctx context.Context, wanted func(*state, *record) bool) (ids []string, err error) {
 	err = s.view(ctx, func(st *state, _ time.Time) error {
 		ids = []string{}
 		for _, r := range st.open(s.opts.ProjectHash, func(*Task) bool { return true }) {
@@ -504,7 +504,7 @@ type Result struct {
 
 // Results lists the outcomes of tasks completed since an instant, the oldest first. A task
 // completed without a message or artifact has none.
-func (s *Store) Results(ctx context.Context, since time.Time) ([]Result, error) {
+func (s *core) Results(ctx context.Context, since time.Time) ([]Result, error) {
 	var out []Result
 	err := s.view(ctx, func(st *state, _ time.Time) error {
 		out = nil
@@ -536,7 +536,7 @@ func (x *record) result() (Result, bool) {
 
 // Reached reports whether a task is or was in a state, given in any spelling. An unknown
 // task or state is an error.
-func (s *Store) Reached(ctx context.Context, task, name string) (reached bool, err error) {
+func (s *core) Reached(ctx context.Context, task, name string) (reached bool, err error) {
 	wanted, err := parseState(name)
 	if err != nil {
 		return false, err
@@ -553,18 +553,18 @@ func (s *Store) Reached(ctx context.Context, task, name string) (reached bool, e
 
 // LastTask is the title of the most recently active task that was not canceled, "" if
 // there is none.
-func (s *Store) LastTask(ctx context.Context) (title string, err error) {
+func (s *core) LastTask(ctx context.Context) (title string, err error) {
 	return s.lastOf(ctx, func(t *Task) bool { return !t.WorkedAt.IsZero() && t.State != Canceled })
 }
 
 // Current is the title of the task that an agent is working on, "" if there is none. Of
 // several it is the most recently active one.
-func (s *Store) Current(ctx context.Context, agent string) (title string, err error) {
+func (s *core) Current(ctx context.Context, agent string) (title string, err error) {
 	return s.lastOf(ctx, func(t *Task) bool { return t.State == Working && agent != "" && t.Assignee == agent })
 }
 
 // lastOf is the title of the most recently active matching task.
-func (s *Store) lastOf(ctx context.Context, wanted func(*Task) bool) (title string, err error) {
+func (s *core) lastOf(ctx context.Context, wanted func(*Task) bool) (title string, err error) {
 	err = s.view(ctx, func(st *state, _ time.Time) error {
 		list := st.tasks(s.opts.ProjectHash, wanted)
 		if len(list) > 0 {
@@ -578,7 +578,7 @@ func (s *Store) lastOf(ctx context.Context, wanted func(*Task) bool) (title stri
 }
 
 // Revision is another number after each change of the project's tasks.
-func (s *Store) Revision(ctx context.Context) (n uint64, err error) {
+func (s *core) Revision(ctx context.Context) (n uint64, err error) {
 	err = s.view(ctx, func(st *state, _ time.Time) error {
 		for _, x := range st.projects[s.opts.ProjectHash] {
 			n = max(n, uint64(x.UpdatedAt.UnixNano()))
