@@ -111,6 +111,39 @@ func (s *Store) Check(a Assertion) (Checked, error) {
 	return c, c.parsePeriod(a, s.Now())
 }
 
+// Source is who speaks, with the evidence that a call gives. The evidence is user or tool:NAME,
+// for whom an agent passes something on, or what it points at.
+func (s *Store) Source(ref string, confidence float64) Source {
+	x, _ := s.sourced(ref, confidence)
+	return x
+}
+
+// sourced is [Store.Source], with the reason why a file that it names will not be
+// checked.
+func (s *Store) sourced(ref string, confidence float64) (x Source, unchecked string) {
+	ref, _ = s.Redact(strings.TrimSpace(ref))
+	x = Source{Kind: s.actor.kind(), By: s.actor.Agent, Ref: ref, Confidence: confidence}
+	switch {
+	case x.Ref == KindUser, x.Ref == KindTool, x.Ref == KindAgent:
+		x.Kind, x.Ref = x.Ref, ""
+	case strings.HasPrefix(x.Ref, "tool:"):
+		x.Kind = KindTool
+	default:
+		now, err := s.files.Read(x.Ref)
+		if err != nil {
+			return x, err.Error()
+		}
+		if now == nil {
+			break
+		}
+		x.Files = []formats.FileState{*now}
+		if x.Kind == KindAgent {
+			x.Kind = KindFile
+		}
+	}
+	return x, ""
+}
+
 // Restated is a version as the assertion of an import.
 func Restated(v *fact.Version) Checked {
 	c := Checked{

@@ -2,8 +2,10 @@ package knowledge
 
 import (
 	"context"
+	"strings"
 
 	"leanctx/formats"
+	"leanctx/knowledge/fact"
 	"leanctx/knowledge/reminder"
 )
 
@@ -60,4 +62,30 @@ func Reached(ctx context.Context, w Coworkers, open []formats.Reminder) map[stri
 		}
 	}
 	return out
+}
+
+// weighRival makes a change a contradiction of medium severity when another agent of the same
+// type asserted the old value and is at work now.
+func weighRival(ctx context.Context, s *Store, c *Contradiction) {
+	if c == nil || !c.rival || s.opts.Coworkers == nil {
+		return
+	}
+	agents, _, err := s.opts.Coworkers.Company(ctx, s.actor.Agent)
+	for _, a := range agents {
+		if id, _, _ := strings.Cut(a, "("); id == c.OldAssertedBy {
+			c.Severity = fact.Medium
+		}
+	}
+	if err != nil {
+		s.opts.Logger.Debug("nobody knows who is at work", "error", err) // the fact is stored
+	}
+}
+
+// agentType is the type of an agent: cursor for cursor-a3f8. A name that no
+// registry gave is its own type.
+func agentType(id string) string {
+	if i := strings.LastIndexByte(id, '-'); i > 0 && len(id)-i > 4 && strings.Trim(id[i+1:], "0123456789abcdef") == "" {
+		return id[:i]
+	}
+	return id
 }

@@ -15,65 +15,6 @@ import (
 	"leanctx/knowledge/verdict"
 )
 
-// authority ranks the kinds of a source: user, file or tool, agent, import. A
-// claim of less authority than the believed version does not replace it.
-func authority(kind string) int {
-	switch kind {
-	case KindUser:
-		return 3
-	case KindFile, KindTool:
-		return 2
-	case KindImport:
-		return 0
-	}
-	return 1
-}
-
-// authorityOf is the highest authority that asserted a version. A file protects a
-// version while it is what it was; then it counts as the agent that named it.
-func authorityOf(f state.Facts, v *fact.Version) int {
-	most := 0
-	for _, s := range v.Sources {
-		if s.Kind == KindFile && most < authority(KindFile) && !backed(f, v) {
-			s.Kind = KindAgent
-		}
-		most = max(most, authority(s.Kind))
-	}
-	return most
-}
-
-// The confidence below which a claim never replaces another author's version,
-// and the one from which a version is safe from it.
-const (
-	doubtful = 0.5
-	firm     = 0.8
-)
-
-// mayReplace reports whether a claim may end or change a version.
-func mayReplace(f state.Facts, by Source, v *fact.Version) bool {
-	return protection(f, by, v) == ""
-}
-
-// protection says why a claim may not end or change a version; empty if it may. What is pinned
-// is the user's to change.
-func protection(f state.Facts, by Source, v *fact.Version) string {
-	another := len(v.Sources) > 0 && (v.Sources[0].By != by.By || v.Sources[0].Kind != by.Kind)
-	needed := authorityOf(f, v)
-	switch mine := authority(by.Kind); {
-	case mine < needed && needed == authority(KindUser):
-		return "only a user may change what a user asserted"
-	case v.Pinned && mine < authority(KindUser):
-		return "only a user may change a pinned fact"
-	case mine < needed && needed == authority(KindFile):
-		return "only a user, a file or a tool may change what a file or a tool backs"
-	case mine < needed:
-		return "an import does not change what was asserted here"
-	case another && by.Confidence < doubtful && v.Confidence >= firm:
-		return fmt.Sprintf("under %s confidence nobody changes another author's value of %s or more", prose.Percent(doubtful), prose.Percent(firm))
-	}
-	return ""
-}
-
 // authorOf names who stands behind one assertion.
 func authorOf(s Source) string {
 	switch {
@@ -97,39 +38,6 @@ func AuthorOf(v *fact.Version) string {
 		return KindImport
 	}
 	return authorOf(slices.MaxFunc(v.Sources, func(a, b Source) int { return cmp.Compare(authority(a.Kind), authority(b.Kind)) }))
-}
-
-// Source is who speaks, with the evidence that a call gives. The evidence is user or tool:NAME,
-// for whom an agent passes something on, or what it points at.
-func (s *Store) Source(ref string, confidence float64) Source {
-	x, _ := s.sourced(ref, confidence)
-	return x
-}
-
-// sourced is [Store.Source], with the reason why a file that it names will not be
-// checked.
-func (s *Store) sourced(ref string, confidence float64) (x Source, unchecked string) {
-	ref, _ = s.Redact(strings.TrimSpace(ref))
-	x = Source{Kind: s.actor.kind(), By: s.actor.Agent, Ref: ref, Confidence: confidence}
-	switch {
-	case x.Ref == KindUser, x.Ref == KindTool, x.Ref == KindAgent:
-		x.Kind, x.Ref = x.Ref, ""
-	case strings.HasPrefix(x.Ref, "tool:"):
-		x.Kind = KindTool
-	default:
-		now, err := s.files.Read(x.Ref)
-		if err != nil {
-			return x, err.Error()
-		}
-		if now == nil {
-			break
-		}
-		x.Files = []formats.FileState{*now}
-		if x.Kind == KindAgent {
-			x.Kind = KindFile
-		}
-	}
-	return x, ""
 }
 
 // Contested is the part of an answer that tells of a claim which is not believed.
@@ -209,170 +117,9 @@ func (c *Checked) dispute() formats.Dispute {
 	}
 }
 
-// disputed is what becomes of an assertion that may not replace a version.
-func (t *timeline) disputed(old *fact.Version) ([]state.Event, Remembered, error) {
-	c := t.said
-	t.changed, t.displaced = nil, nil
-	r := t.remembered(old, Disputed)
-	events, x := contest(t.facts, c.dispute(), old, t.present)
-	r.Contested = x
-	return events, r, nil
-}
-
-// protected is the version that the assertion may not replace, among those that had to make room.
-// Of several values a new one, put, stands beside all others that hold in its period.
-func (t *timeline) protected(put *fact.Version) *fact.Version {
-	for _, v := range t.displaced {
-		if !t.mayReplace(v) {
-			return v
-		}
-	}
-	if !t.several || t.joined || t.line != nil {
-		return nil
-	}
-	for _, v := range t.before {
-		if fact.Believed(v) && fact.PeriodOf(v).Overlaps(fact.PeriodOf(put)) && !t.mayReplace(v) {
-			return v
-		}
-	}
-	return nil
-}
-
-func (t *timeline) mayReplace(v *fact.Version) bool {
-	by := t.said.Source
-	by.Kind, by.Confidence = cmp.Or(t.said.Authority, by.Kind), t.said.Confidence
-	return mayReplace(t.facts, by, v)
-}
-
-// permitted is the assertion without what it may not take from a version that it confirms. That
-// is the pin and the privacy that somebody of more authority gave.
-func (t *timeline) permitted(v *fact.Version) Checked {
-	c := t.said
-	if authority(cmp.Or(c.Authority, c.Source.Kind)) >= authorityOf(t.facts, v) {
-		return c
-	}
-	if v.Pinned {
-		c.Pinned = nil
-	}
-	if v.Privacy == PrivacyProjectOnly || v.Privacy == PrivacyLocal {
-		c.Privacy = ""
-	}
-	return c
-}
-
-// End retracts a value of a fact in the name of a source, or all where value is empty. If
-// that may not end what is believed, the events record a dispute instead.
-func End(f state.Facts, n fact.ID, value string, by Source, now, present time.Time) ([]state.Event, Contested) {
-	return EndAs(f, n, formats.Dispute{Value: value, Confidence: by.Confidence, Source: by, Removal: true}, now, present)
-}
-
-// EndAs is [End] as a claim has it, which may give the end and a reason.
-func EndAs(f state.Facts, n fact.ID, claim formats.Dispute, now, present time.Time) ([]state.Event, Contested) {
-	value := claim.Value
-	if claim.Rival != nil {
-		value = "" // the value is the rival's
-	}
-	from := present
-	if claim.ValidUntil != nil {
-		from = *claim.ValidUntil
-	}
-	for _, v := range fact.Timeline(f.Versions(n), present) {
-		if fact.Before(present, v.Period.Until) && fact.Before(from, v.Period.Until) && hasValue(v.Version, value) && !mayReplace(f, claim.Source, v.Version) {
-			return contest(f, claim, v.Version, present)
-		}
-	}
-	return Retract(f, n, value, claim.ValidUntil, formats.Retraction{RetractedAt: &now, RetractedBy: authorOf(claim.Source), RetractedReason: claim.Reason}, present), Contested{}
-}
-
-// Supersede ends the fact old because the current value of another one, its rival,
-// has taken its place. It ends as superseded, not as withdrawn. Without the
-// authority for it the events record a dispute instead.
-func Supersede(f state.Facts, rival, old Name, by Source, now, present time.Time) ([]state.Event, Contested, error) {
-	v := fact.Current(f.Versions(fact.IDOf(rival.Category, rival.Key)), present)
-	if v == nil {
-		return nil, Contested{}, refusal.Argument("key", "[%s] has no current value, so it supersedes nothing", Slashed(rival))
-	}
-	events, x := EndAs(f, fact.IDOf(old.Category, old.Key), rivalry(v, by), now, present)
-	if !x.Warned() {
-		superseded(events, now)
-	}
-	return events, x, nil
-}
-
-// superseded makes of a withdrawal that something took its place.
-func superseded(events []state.Event, now time.Time) {
-	for _, e := range events {
-		if at := e.Put.RetractedAt; at != nil && at.Equal(now) {
-			e.Put.Retraction = formats.Retraction{}
-		}
-	}
-}
-
 // rivalry is the claim that a fact is no longer true because of another one.
 func rivalry(rival *fact.Version, by Source) formats.Dispute {
 	return formats.Dispute{Value: rival.Value, Confidence: by.Confidence, Source: by, Removal: true, Rival: &Name{Category: rival.Category, Key: rival.Key}}
-}
-
-// flipFlopWithin is the time, and flipFlopChanges the number of changes, that make
-// a value going back and forth between two authors a dispute.
-const (
-	flipFlopWithin  = 14 * 24 * time.Hour
-	flipFlopChanges = 3
-)
-
-// flipFlop is the dispute that v opens when two authors change a fact back and forth. v stays.
-// The value that it replaced stands against it.
-func (t *timeline) flipFlop(v *fact.Version) ([]state.Event, Contested) {
-	old, current := fact.Current(t.before, t.present), fact.Current(t.versions, t.present)
-	if t.several || old == nil || current == nil || current.ID != v.ID || t.equals(old) {
-		return nil, Contested{}
-	}
-	type turn struct {
-		value  string
-		source Source
-	}
-	var turns []turn // each assertion, the newest first
-	for _, w := range t.before {
-		for _, s := range w.Sources {
-			turns = append(turns, turn{w.Value, s})
-		}
-	}
-	slices.SortStableFunc(turns, func(a, b turn) int { return b.source.At.Compare(a.source.At) })
-	changes := []turn{{t.said.Value, t.source()}} // the last ones, the newest first
-	for _, x := range turns {
-		last := &changes[len(changes)-1]
-		if verdict.Compare(v.Key, x.value, last.value) == verdict.Equal {
-			last.source = x.source // the same value was said before
-			continue
-		}
-		if len(changes) == flipFlopChanges {
-			changes = append(changes, x) // what was there before the first change
-			break
-		}
-		if n := len(changes); n > 1 && verdict.Compare(v.Key, x.value, changes[n-2].value) != verdict.Equal {
-			return nil, Contested{} // a third value
-		}
-		changes = append(changes, x)
-	}
-	switch n := flipFlopChanges; {
-	case len(changes) <= n, t.now.Sub(changes[n-1].source.At) > flipFlopWithin,
-		verdict.Compare(v.Key, changes[n].value, changes[n-2].value) != verdict.Equal,
-		authorOf(changes[0].source) != authorOf(changes[2].source), authorOf(changes[0].source) == authorOf(changes[1].source):
-		return nil, Contested{}
-	}
-	by := changes[1].source
-	return contest(t.facts, formats.Dispute{Value: old.Value, Confidence: old.Confidence, Source: by}, v, t.present)
-}
-
-// apart is the dispute that v opens when it replaced an assertion of the same authority. The two
-// authors did not know of each other. v stays.
-func (t *timeline) apart(v *fact.Version) ([]state.Event, Contested) {
-	old := t.replacedAt(t.present)
-	if old == nil || t.said.Unseen == nil || !t.said.Unseen(old) || t.compare(old) == verdict.Refined ||
-		authority(cmp.Or(t.said.Authority, t.said.Source.Kind)) > authorityOf(t.facts, old) {
-		return nil, Contested{}
-	}
-	return contest(t.facts, formats.Dispute{Value: old.Value, Confidence: old.Confidence, Source: old.Sources[len(old.Sources)-1]}, v, t.present)
 }
 
 // Contest records a claim of somebody who had not seen all that was asserted of a fact
@@ -510,6 +257,20 @@ func restored(f state.Facts, d formats.Dispute, c Checked, present time.Time) (_
 		c.Replaces = current.Value
 	}
 	return c, current != nil
+}
+
+// currentWith is the current version of a fact that has a value; without a value
+// the current one.
+func currentWith(vs []*fact.Version, value string, now time.Time) *fact.Version {
+	if value == "" {
+		return fact.Current(vs, now)
+	}
+	for _, v := range fact.AllCurrent(vs, now) {
+		if hasValue(v, value) {
+			return v
+		}
+	}
+	return nil
 }
 
 // addedBeside reports whether the accepted value of a dispute stands beside the

@@ -12,8 +12,9 @@
 // # Where to look
 //
 //	remember.go    the whole policy of an assertion: [Assert], a pure function
-//	contradict.go  when a change is worth a warning, and the lines of it
-//	dispute.go     who may replace what, and what became of who may not
+//	place.go       how its decision changes the versions of the fact
+//	remembered.go  the answer, with the lines of a contradiction
+//	dispute.go     disputes: how one is recorded, and how it is settled
 //	recall.go      questions; package recall ranks
 //	retract.go     remove and erase; rename.go, undo.go
 //	store.go       Open, View, Update; background.go what happens beside calls

@@ -1,11 +1,14 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
 	"leanctx/formats"
+	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/state"
@@ -25,7 +28,7 @@ func (s *Store) Remember(ctx context.Context, a Assertion) (Remembered, error) {
 	var r Remembered
 	err = s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
 		var events []state.Event
-		events, r, err = s.assert(st, c, now)
+		events, r, err = assertHere(st, c, now, s.present(now))
 		if r.Outcome != Confirmed {
 			r.Similar = sameElsewhere(st, r, s.present(now))
 		}
@@ -35,69 +38,235 @@ func (s *Store) Remember(ctx context.Context, a Assertion) (Remembered, error) {
 		return Remembered{}, err
 	}
 	r.Redacted, r.Unchecked = c.Redacted, c.unchecked
-	s.weighRival(ctx, r.Contradiction)
+	weighRival(ctx, s, r.Contradiction)
 	s.advice.conflicts(ctx, &r, s.present(r.RecordedAt))
 	return r, nil
 }
 
-// Assert is the whole policy of remember. Given what is believed, an assertion
-// and the recorded time, it returns the events that follow. It is pure.
+// assertHere is [Assert] of the store's own facts. If the fact becomes local, it ends first for
+// everybody who knows it: see [keepHome].
+func assertHere(st state.Known, a Checked, now, present time.Time) ([]state.Event, Remembered, error) {
+	named := a
+	named.name(st)
+	n := fact.IDOf(named.Category, named.Key)
+	vs := st.Versions(n)
+	local := a.Privacy == PrivacyLocal && len(vs) > 0 && !IsLocal(vs)
+	for _, v := range fact.AllCurrent(vs, present) {
+		local = local && mayReplace(st, a.Source, v) // else it is disputed, or confirms without the privacy
+	}
+	if !local {
+		return Assert(st, a, now)
+	}
+	events := keepHome(st, n, now, present)
+	over := state.Over(st, nil)
+	over.Fold(events...)
+	more, r, err := Assert(over, a, now)
+	return append(events, more...), r, err
+}
+
+// Assert is the whole policy of remember. It is pure. The rules, in the order of [decide]:
 //
-//   - The current value again, without a period, is a confirmation. The count
-//     goes up, the higher confidence counts, the source is added, and the first
-//     spelling stays. Package verdict says which values are equal.
-//   - Another value with Correct is a correction: the old value never was true in
-//     the period of the assertion, which is that of the old version unless given.
-//   - What has not the authority to replace a version that would make room for it
-//     is disputed: nothing changes but the list of disputes. See [mayReplace].
-//     A value that goes back and forth between two authors is believed, and what
-//     it replaced is disputed. See [timeline.flipFlop].
-//   - Of a fact with several values an assertion ends none but the one that it
-//     replaces or refines; see [timeline.findLine].
-//   - Anything else takes its place in valid time: see [timeline.place]. What it
-//     says about the value that it replaces is in [timeline.judge].
-func Assert(f state.Facts, c Checked, now time.Time) ([]state.Event, Remembered, error) {
-	c.name(f)
-	t := newTimeline(c, f.Versions(fact.IDOf(c.Category, c.Key)), now)
-	t.facts = f
-	if err := c.checkLists(t.model()); err != nil {
-		return nil, Remembered{}, err
-	}
-	if err := t.findLine(); err != nil {
-		return nil, Remembered{}, err
-	}
-	t.followWithinDay()
-	t.beginUnknown()
-	held := valuesAt(t.versions, t.present)
-	same := slices.IndexFunc(held, t.equals)
-	switch {
-	case same >= 0 && !c.dated() && (c.Replaces == "" || t.line == held[same]):
-		return t.confirm(held[same])
-	case c.Correct:
-		return t.correct()
-	}
-	p, err := t.period(fact.Period{From: t.present})
+//  1. Line. A fact has one value at a time, unless somebody added one with also. Of several
+//     values an assertion ends only the one that it names in replaces, or that it refines.
+//  2. Confirm. The believed value again, without a period, counts as one assertion more and
+//     changes nothing. Package verdict says which values are equal.
+//  3. Period. It begins at valid_from or now, and ends at valid_until or with the next version.
+//     A correction has the period of the version that was wrong.
+//  4. Room. Versions of the same value that the period touches become one with it, which
+//     confirms them. Another value ends where the period begins. It holds again after an end
+//     that was given. A version that is covered whole is no longer believed.
+//  5. Authority. The order is user, file or tool, agent, import. Nobody changes what a source of
+//     more authority asserted, or what is pinned: see [protection]. Who may not opens a
+//     dispute, and nothing else changes.
+//  6. Outcome. It names what happened: created, added, superseded, corrected …
+//  7. Verdict. A value that says all that the old one said, and more, refines it. Any other
+//     contradicts it. A contradiction of low severity is a change and no alarm.
+//  8. Doubt. The new value is believed and the old one disputed, if two authors change the fact
+//     back and forth, or if they did not know of each other.
+//
+// File place.go carries the decision out.
+func Assert(f state.Facts, a Checked, now time.Time) ([]state.Event, Remembered, error) {
+	d, err := decide(f, a, now)
 	if err != nil {
 		return nil, Remembered{}, err
 	}
-	return t.finish(t.place(p), p)
+	events, r := d.carryOut()
+	return events, r, nil
 }
 
-// followWithinDay puts a beginning that was given as a day after the last version
-// that began on that day. A day means some time that day, so the order of recording
-// decides, and that version was true. A correction takes that version's place, and
-// the same value begins with it.
-func (t *timeline) followWithinDay() {
-	if !t.said.FromDay {
-		return
+// decision is what is to be done with an assertion, and what that was decided on.
+type decision struct {
+	facts    state.Facts
+	asserted Checked
+	form     verdict.Form    // of the asserted value
+	versions []*fact.Version // of the fact, as they are believed: see [fact.Settle]
+	settled  []*fact.Version // those of them that differ from what is stored
+	now      time.Time       // the recorded time
+	present  time.Time       // now, or the wall clock if the recorded time is far ahead of it
+
+	several  bool             // the assertion is one of several values
+	line     *fact.Version    // the one of several values that makes room; nil: none
+	confirms *fact.Version    // it counts once more, and that is all; else nil
+	wrong    *fact.Version    // what a correction is about; else nil
+	period   fact.Period      // of the assertion
+	moves    bool             // the version that was wrong has the value, and gets the period
+	same     []*fact.Version  // they have the value, and become one with it
+	ends     []*fact.Version  // they make room
+	old      *fact.Version    // the one of them that was believed where the period begins; nil: none
+	outcome  Outcome          // what it is called
+	severity fact.Severity    // of the contradiction; empty: there is none
+	rival    bool             // another agent of the same type asserted the old value, and may be at work
+	stays    *fact.Version    // what the assertion may not change, so that it is disputed; else nil
+	doubt    *formats.Dispute // that the new value opens; else nil
+}
+
+func decide(f state.Facts, a Checked, now time.Time) (*decision, error) {
+	a.name(f)
+	d := &decision{facts: f, asserted: a, form: verdict.Canonical(a.Key, a.Value), now: now, present: now}
+	if !a.At.IsZero() {
+		d.present = fact.Present(a.At, now)
 	}
-	day := fact.Period{From: *t.said.From, Until: new(t.said.From.AddDate(0, 0, 1))}
-	if day.Contains(t.present) {
-		day.Until = new(t.present.Add(1)) // what is planned for later that day is no predecessor
+	d.versions, d.settled = fact.Settle(f.Versions(fact.IDOf(a.Category, a.Key)), d.present, now)
+	if err := a.checkLists(d.model()); err != nil {
+		return nil, err
+	}
+	if err := d.findLine(); err != nil {
+		return nil, err
+	}
+	d.findBeginning()
+	if d.confirms = d.believed(); d.confirms != nil {
+		d.outcome = Confirmed
+		return d, nil
+	}
+	d.findWrong()
+	if err := d.findPeriod(); err != nil {
+		return nil, err
+	}
+	d.makeRoom()
+	if d.stays = d.protected(); d.stays != nil {
+		d.outcome = Disputed
+		return d, nil
+	}
+	d.outcome = d.findOutcome()
+	d.weigh()
+	d.doubt = cmp.Or(d.backAndForth(), d.apart())
+	return d, nil
+}
+
+// equals reports whether a version has the asserted value.
+func (d *decision) equals(v *fact.Version) bool { return d.compare(v) == verdict.Equal }
+
+// compare tells how the asserted value relates to that of a version.
+func (d *decision) compare(v *fact.Version) verdict.Kind {
+	return verdict.Canonical(v.Key, v.Value).Compare(d.form)
+}
+
+// begins is when the assertion begins to be true, as far as it says so.
+func (d *decision) begins() time.Time {
+	if d.asserted.From != nil {
+		return *d.asserted.From
+	}
+	return d.present
+}
+
+// # 1. Line
+
+// AllValues is what replaces all values of a fact.
+const AllValues = "*"
+
+// findLine decides whether the assertion is one of several values, and which of them makes room
+// for it. That is the value that it replaces, or the only one that it refines.
+func (d *decision) findLine() error {
+	a := &d.asserted
+	held := fact.AllCurrentAt(d.versions, d.begins())
+	for _, v := range fact.AllCurrentAt(d.versions, d.present) {
+		if !slices.Contains(held, v) {
+			held = append(held, v)
+		}
+	}
+	d.several = a.Also || a.Replaces != AllValues && hasSeveral(d.versions, d.present)
+	if a.Replaces != "" && a.Replaces != AllValues {
+		i := slices.IndexFunc(held, func(v *fact.Version) bool { return hasValue(v, a.Replaces) })
+		if i < 0 {
+			return noValue(a.Category, a.Key, a.Replaces)
+		}
+		d.line = held[i]
+		return nil
+	}
+	if !d.several || a.Also || slices.ContainsFunc(held, d.equals) {
+		return nil
+	}
+	var refined []*fact.Version
+	for _, v := range held {
+		if d.compare(v) == verdict.Refined {
+			refined = append(refined, v)
+		}
+	}
+	if len(refined) == 1 {
+		d.line = refined[0]
+	}
+	if a.Correct && d.line == nil {
+		return refusal.Argument("replaces", "[%s] %s has %s: say with replaces which one was wrong", prose.Line(a.Category), prose.Line(a.Key), countValues(valuesOf(held)))
+	}
+	return nil
+}
+
+// hasSeveral reports whether a fact has several values now or later.
+func hasSeveral(vs []*fact.Version, now time.Time) bool {
+	return slices.ContainsFunc(vs, func(v *fact.Version) bool { return v.Also && fact.Believed(v) && fact.Before(now, v.ValidUntil) })
+}
+
+// inLine reports whether a version with another value makes room for the assertion.
+func (d *decision) inLine(v *fact.Version) bool {
+	return !d.several || d.line != nil && v.ID == d.line.ID
+}
+
+// # 2. Confirm
+
+// believed is the believed version with the asserted value. It is nil if the assertion gives a
+// period, or names another value to replace.
+func (d *decision) believed() *fact.Version {
+	if d.asserted.dated() {
+		return nil
+	}
+	held := fact.AllCurrentAt(d.versions, d.present)
+	i := slices.IndexFunc(held, d.equals)
+	if i < 0 || d.asserted.Replaces != "" && d.line != held[i] {
+		return nil
+	}
+	return held[i]
+}
+
+// # 3. Period
+
+// findBeginning settles a beginning that was given as a day, or that nobody knows.
+//
+// A day means some time that day. So the value follows the last version that began on that day:
+// the order of recording decides, and that version was true. A correction takes that version's
+// place, and the same value begins with it.
+//
+// Of a value that has ended, and whose beginning nobody knows, the least that can be said is that
+// it was true just before its end. So what was believed before stays.
+func (d *decision) findBeginning() {
+	a := &d.asserted
+	if a.FromDay {
+		d.followWithinDay()
+	}
+	corrects := a.Correct && fact.CurrentAt(d.versions, d.present) != nil // that version's end
+	if a.From == nil && a.Until != nil && !corrects && !a.Until.After(d.present) {
+		a.From = new(a.Until.Add(-time.Nanosecond))
+	}
+}
+
+func (d *decision) followWithinDay() {
+	a := &d.asserted
+	day := fact.Period{From: *a.From, Until: new(a.From.AddDate(0, 0, 1))}
+	if day.Contains(d.present) {
+		day.Until = new(d.present.Add(1)) // what is planned for later that day is no predecessor
 	}
 	var last *fact.Version
-	for _, v := range t.before {
-		if fact.Believed(v) && (t.inLine(v) || t.equals(v)) && day.Contains(v.ValidFrom) && (last == nil || v.ValidFrom.After(last.ValidFrom)) {
+	for _, v := range d.versions {
+		if fact.Believed(v) && day.Contains(v.ValidFrom) && (d.inLine(v) || d.equals(v)) && (last == nil || v.ValidFrom.After(last.ValidFrom)) {
 			last = v
 		}
 	}
@@ -106,204 +275,63 @@ func (t *timeline) followWithinDay() {
 	}
 	from := last.ValidFrom
 	switch end := last.ValidUntil; {
-	case t.said.Correct || t.equals(last):
+	case a.Correct || d.equals(last):
 	case end != nil && end.Before(*day.Until):
 		from = *end // it was over on the same day
 	default:
 		from = from.Add(time.Nanosecond)
 	}
-	if fact.Before(from, t.said.Until) {
-		t.said.From = &from
+	if fact.Before(from, a.Until) {
+		a.From = &from
 	}
 }
 
-// beginUnknown gives a beginning to a value that has ended if nobody knows when it began. The
-// least that can be said is that it was true just before its end. So what was believed before
-// stays.
-func (t *timeline) beginUnknown() {
-	c := &t.said
-	corrects := c.Correct && fact.CurrentAt(t.before, t.present) != nil // that version's end
-	if c.From == nil && c.Until != nil && !corrects && !c.Until.After(t.present) {
-		c.From = new(c.Until.Add(-time.Nanosecond))
-	}
-}
-
-// correct replaces what was wrong. With the same value and another period it
-// is the period that is put right; this is how a fact is given an end.
-func (t *timeline) correct() ([]state.Event, Remembered, error) {
-	at := t.present
-	if t.said.From != nil {
-		at = *t.said.From
-	}
-	wrong := t.wrongAt(at)
-	if wrong == nil {
-		// A period that begins after the present version's end is not about it.
-		if wrong = t.wrongAt(t.present); wrong != nil && !fact.Before(at, wrong.ValidUntil) {
-			wrong = nil
-		}
-	}
-	if wrong == nil {
-		p, err := t.period(fact.Period{From: t.present})
-		if err != nil {
-			return nil, Remembered{}, err
-		}
-		return t.finish(t.place(p), p)
-	}
-	was := fact.PeriodOf(wrong)
-	if t.said.Replaces == AllValues {
-		for _, v := range valuesAt(t.versions, at) {
-			was = was.Union(fact.PeriodOf(v))
-		}
-	}
-	p, err := t.period(was)
-	if err != nil {
-		return nil, Remembered{}, err
-	}
-	t.correcting = true
-	if t.equals(wrong) {
-		if !p.Equal(fact.PeriodOf(wrong)) && !t.mayReplace(wrong) {
-			return t.disputed(wrong)
-		}
-		t.cutAround(p, wrong.ID)
-		w := t.asserted(fact.Reperiod(wrong, p, t.now))
-		t.put(w)
-		return t.finish(w, p)
-	}
-	return t.finish(t.place(p), p)
-}
-
-// wrongAt is the version that a correction is about, of those valid at t.
-func (t *timeline) wrongAt(at time.Time) (wrong *fact.Version) {
-	for _, v := range valuesAt(t.versions, at) {
-		if t.inLine(v) || t.line == nil && t.equals(v) {
-			wrong = v
-		}
-	}
-	return wrong
-}
-
-// place gives the assertion its place in valid time, period p.
-//
-// Versions with another value are cut where p covers them. The parts before and after keep the
-// old value. A version that is covered whole is no longer believed. Versions with the same value
-// that p overlaps or touches become one with it, and that counts as a confirmation.
-func (t *timeline) place(p fact.Period) *fact.Version {
-	var same []*fact.Version
-	for _, v := range t.versions {
-		if fact.Believed(v) && t.equals(v) && touches(v, p) {
-			same = append(same, v)
-		}
-	}
-	t.cutAround(p, ids(same)...)
-	t.markSeveral()
-	if len(same) == 0 {
-		v := t.create(p)
-		t.put(v)
-		return v
-	}
-	base := *same[0]
-	whole := p.Union(fact.PeriodOf(&base))
-	for _, v := range same[1:] {
-		whole = whole.Union(fact.PeriodOf(v))
-		base.ConfirmationCount += v.ConfirmationCount
-		base.Confidence = max(base.Confidence, v.Confidence)
-		base.Sources = slices.Concat(base.Sources, v.Sources)
-		t.put(fact.Disbelieve(v, t.now))
-	}
-	v := &base
-	if !whole.Equal(fact.PeriodOf(v)) {
-		v = fact.Reperiod(v, whole, t.now)
-	}
-	v = t.asserted(v)
-	v.Also = t.several
-	t.put(v)
-	return v
-}
-
-// equals reports whether a version has the asserted value.
-func (t *timeline) equals(v *fact.Version) bool { return t.compare(v) == verdict.Equal }
-
-// compare tells how the asserted value relates to that of a version.
-func (t *timeline) compare(v *fact.Version) verdict.Kind {
-	kind, known := t.kinds[v.Value]
-	if !known {
-		kind = verdict.Canonical(v.Key, v.Value).Compare(t.form)
-		t.kinds[v.Value] = kind
-	}
-	return kind
-}
-
-// judge says what the new version v means for the one that was believed at an
-// instant, where the asserted period begins. A value that says all that the old one said and more
-// refines it. Any other value changes it, and that is worth a warning when the
-// old value was well founded or somebody else's: see [severity].
-func (t *timeline) judge(v *fact.Version, at time.Time, r *Remembered) {
-	old := t.replacedAt(at)
-	if old == nil {
+// findWrong finds what a correction is about: the version that was valid at its beginning, else
+// the present one. A correction that begins after the end of that one is about none.
+func (d *decision) findWrong() {
+	if !d.asserted.Correct {
 		return
 	}
-	if !slices.Contains(ids(valuesAt(t.versions, t.present)), old.ID) {
-		r.Was = &Was{Value: old.Value, Since: old.ValidFrom, AssertedBy: old.AssertedBy}
-		if len(t.displaced) > 1 && t.said.Replaces == AllValues {
-			r.Was.All = valuesOf(t.displaced)
+	for _, at := range []time.Time{d.begins(), d.present} {
+		for _, v := range fact.AllCurrentAt(d.versions, at) {
+			if d.inLine(v) || d.line == nil && d.equals(v) {
+				d.wrong = v
+			}
+		}
+		if d.wrong != nil {
+			break
 		}
 	}
-	if t.compare(old) == verdict.Refined {
-		if r.Outcome == Superseded {
-			r.Outcome = Refined
-		}
-		return
-	}
-	r.Contradiction = t.contradiction(old, v)
-}
-
-// touches reports whether a version and a period of the same value are one
-// stretch of time. A retracted version is not joined at the instant it was
-// withdrawn, or withdrawing would have no effect.
-func touches(v *fact.Version, p fact.Period) bool {
-	q := fact.PeriodOf(v)
-	return q.Overlaps(p) || p.Meets(q) || q.Meets(p) && v.RetractedAt == nil
-}
-
-// cutAround makes room for p among the versions not named in keep.
-func (t *timeline) cutAround(p fact.Period, keep ...string) {
-	for _, v := range slices.Clone(t.versions) {
-		q := fact.PeriodOf(v)
-		if !fact.Believed(v) || slices.Contains(keep, v.ID) || !q.Overlaps(p) || !t.inLine(v) {
-			continue
-		}
-		t.displaced = append(t.displaced, v)
-		starts := q.From.Before(p.From)
-		resumes := p.Until != nil && fact.Before(*p.Until, q.Until)
-		switch {
-		case starts && resumes:
-			t.put(fact.Reperiod(v, fact.Period{From: q.From, Until: &p.From}, t.now))
-			t.put(t.resume(v, fact.Period{From: *p.Until, Until: q.Until}))
-		case starts:
-			t.put(fact.Reperiod(v, fact.Period{From: q.From, Until: &p.From}, t.now))
-		case resumes:
-			t.put(fact.Reperiod(v, fact.Period{From: *p.Until, Until: q.Until}, t.now))
-		default:
-			t.put(fact.Disbelieve(v, t.now))
-		}
+	if d.wrong != nil && !fact.Before(d.begins(), d.wrong.ValidUntil) {
+		d.wrong = nil
 	}
 }
 
-// period is the assertion's valid period: what it gives, else that of p. Without
-// an end it runs to the start of the next version.
-func (t *timeline) period(p fact.Period) (fact.Period, error) {
-	if t.said.From != nil {
-		p.From = *t.said.From
+// findPeriod is the assertion's valid period: what it gives, else that of the version that was
+// wrong, else from now on. Without an end it runs to the start of the next version.
+func (d *decision) findPeriod() error {
+	a, p := &d.asserted, fact.Period{From: d.present}
+	if d.wrong != nil {
+		p = fact.PeriodOf(d.wrong)
+		if a.Replaces == AllValues {
+			for _, v := range fact.AllCurrentAt(d.versions, d.begins()) {
+				p = p.Union(fact.PeriodOf(v))
+			}
+		}
 	}
-	if t.said.Until != nil {
-		p.Until = t.said.Until
+	if a.From != nil {
+		p.From = *a.From
+	}
+	if a.Until != nil {
+		p.Until = a.Until
 		if !p.From.Before(*p.Until) {
-			return p, refusal.Argument("valid_until", "valid_until %s is not after valid_from %s", p.Until.Format(time.RFC3339), p.From.Format(time.RFC3339))
+			return refusal.Argument("valid_until", "valid_until %s is not after valid_from %s", p.Until.Format(time.RFC3339), p.From.Format(time.RFC3339))
 		}
-		return p, nil
+		d.period = p
+		return nil
 	}
-	for _, v := range t.versions {
-		if t.several || t.said.Replaces == AllValues && v.Also {
+	for _, v := range d.versions {
+		if d.several || a.Replaces == AllValues && v.Also {
 			continue // it has a timeline of its own, or ends
 		}
 		if fact.Believed(v) && v.ValidFrom.After(p.From) && fact.Before(v.ValidFrom, p.Until) {
@@ -314,250 +342,245 @@ func (t *timeline) period(p fact.Period) (fact.Period, error) {
 	if p.Until != nil && !p.From.Before(*p.Until) {
 		p.Until = nil
 	}
-	return p, nil
+	d.period = p
+	return nil
 }
 
-// outcome names what an assertion turned out to be.
-func (t *timeline) outcome(v *fact.Version, p fact.Period) Outcome {
+// # 4. Room
+
+// makeRoom finds the versions that the period is about. With the same value and another period a
+// correction puts the period right: then the version that was wrong moves there, and all others
+// make room. This is how a fact is given an end.
+func (d *decision) makeRoom() {
+	d.moves = d.wrong != nil && d.equals(d.wrong)
+	for _, v := range d.versions {
+		switch q := fact.PeriodOf(v); {
+		case !fact.Believed(v):
+		case d.moves && v == d.wrong, !d.moves && touches(v, d.period) && d.equals(v):
+			d.same = append(d.same, v)
+		case q.Overlaps(d.period) && d.inLine(v):
+			d.ends = append(d.ends, v)
+		}
+	}
+	d.old = fact.CurrentAt(d.ends, d.period.From)
+}
+
+// touches reports whether a version and a period of the same value are one
+// stretch of time. A retracted version is not joined at the instant it was
+// withdrawn, or withdrawing would have no effect.
+func touches(v *fact.Version, p fact.Period) bool {
+	q := fact.PeriodOf(v)
+	return q.Overlaps(p) || p.Meets(q) || q.Meets(p) && v.RetractedAt == nil
+}
+
+// # 5. Authority
+
+// authority ranks the kinds of a source: user, file or tool, agent, import.
+func authority(kind string) int {
+	switch kind {
+	case KindUser:
+		return 3
+	case KindFile, KindTool:
+		return 2
+	case KindImport:
+		return 0
+	}
+	return 1
+}
+
+// authorityOf is the highest authority that asserted a version. A file protects a
+// version while it is what it was; then it counts as the agent that named it.
+func authorityOf(f state.Facts, v *fact.Version) int {
+	most := 0
+	for _, s := range v.Sources {
+		if s.Kind == KindFile && most < authority(KindFile) && !backed(f, v) {
+			s.Kind = KindAgent
+		}
+		most = max(most, authority(s.Kind))
+	}
+	return most
+}
+
+// The confidence below which an assertion never replaces another author's version,
+// and the one from which a version is safe from it.
+const (
+	doubtful = 0.5
+	firm     = 0.8
+)
+
+// mayReplace reports whether a source may end or change a version.
+func mayReplace(f state.Facts, by Source, v *fact.Version) bool {
+	return protection(f, by, v) == ""
+}
+
+// protection says why a source may not end or change a version; empty if it may. What is pinned
+// is the user's to change.
+func protection(f state.Facts, by Source, v *fact.Version) string {
+	another := len(v.Sources) > 0 && (v.Sources[0].By != by.By || v.Sources[0].Kind != by.Kind)
+	needed := authorityOf(f, v)
+	switch mine := authority(by.Kind); {
+	case mine < needed && needed == authority(KindUser):
+		return "only a user may change what a user asserted"
+	case v.Pinned && mine < authority(KindUser):
+		return "only a user may change a pinned fact"
+	case mine < needed && needed == authority(KindFile):
+		return "only a user, a file or a tool may change what a file or a tool backs"
+	case mine < needed:
+		return "an import does not change what was asserted here"
+	case another && by.Confidence < doubtful && v.Confidence >= firm:
+		return fmt.Sprintf("under %s confidence nobody changes another author's value of %s or more", prose.Percent(doubtful), prose.Percent(firm))
+	}
+	return ""
+}
+
+// protected is the first version that the assertion would change and may not; nil if there is
+// none. A value that is added beside others changes what all of its period say.
+func (d *decision) protected() *fact.Version {
+	by := d.asserted.Source
+	by.Kind, by.Confidence = d.asserted.kind(), d.asserted.Confidence
+	changes := d.ends
+	if d.moves && !d.period.Equal(fact.PeriodOf(d.wrong)) {
+		changes = slices.Concat(d.same, changes)
+	}
+	if d.several && d.line == nil && len(d.same) == 0 {
+		for _, v := range d.versions {
+			if fact.Believed(v) && fact.PeriodOf(v).Overlaps(d.period) {
+				changes = append(changes, v)
+			}
+		}
+	}
+	i := slices.IndexFunc(changes, func(v *fact.Version) bool { return !mayReplace(d.facts, by, v) })
+	if i < 0 {
+		return nil
+	}
+	return changes[i]
+}
+
+// kind is the kind of source in whose name the assertion speaks.
+func (c *Checked) kind() string { return cmp.Or(c.Authority, c.Source.Kind) }
+
+// permitted is the assertion without what it may not take from a version that it confirms. That
+// is the pin and the privacy that somebody of more authority gave.
+func (d *decision) permitted(v *fact.Version) Checked {
+	c := d.asserted
+	if authority(c.kind()) >= authorityOf(d.facts, v) {
+		return c
+	}
+	if v.Pinned {
+		c.Pinned = nil
+	}
+	if v.Privacy == PrivacyProjectOnly || v.Privacy == PrivacyLocal {
+		c.Privacy = ""
+	}
+	return c
+}
+
+// # 6. Outcome
+
+// findOutcome names what the assertion turns out to be.
+func (d *decision) findOutcome() Outcome {
+	present := d.period.Contains(d.present)
+	isOther := func(v *fact.Version) bool { return !slices.Contains(d.same, v) }
 	switch {
-	case t.correcting:
+	case d.wrong != nil:
 		return Corrected
-	case t.joined && (t.said.Replaces == "" || len(t.displaced) == 0):
+	case len(d.same) > 0 && (d.asserted.Replaces == "" || len(d.ends) == 0):
 		return Confirmed
-	case p.From.After(t.present):
+	case d.period.From.After(d.present):
 		return Planned
-	case p.Contains(t.present) && len(t.displaced) > 0:
+	case present && len(d.ends) > 0:
 		return Superseded
-	case p.Contains(t.present) && t.several && len(valuesAt(t.versions, t.present)) > 1:
+	case present && d.several && slices.ContainsFunc(fact.AllCurrentAt(d.versions, d.present), isOther):
 		return Added
-	case p.Contains(t.present) || !slices.ContainsFunc(t.before, fact.Believed):
+	case present || !slices.ContainsFunc(d.versions, fact.Believed):
 		return Created
 	}
 	return Backdated
 }
 
-// create makes a new version. Tags, aliases, pin and privacy are the fact's, not
-// the value's: they carry over from the version before. Questions do where the
-// new value refines the old one.
-func (t *timeline) create(p fact.Period) *fact.Version {
-	c := t.said
-	v := &fact.Version{
-		ID:       t.id(c.Value),
-		Category: c.Category, Key: c.Key, Value: c.Value, SourceSession: c.Session,
-		Confidence: c.Confidence, CreatedAt: t.present, LastConfirmed: t.now,
-		ValidFrom: p.From, ValidUntil: p.Until, ConfirmationCount: 1, RevisionCount: 1,
-		Privacy: PrivacyShared, Archetype: formats.Archetype(c.Category), RecordedFrom: t.now,
-		AssertedBy: c.Source.By, Sources: []Source{t.source()}, Tags: []string{}, Aliases: []string{}, Also: t.several,
+// # 7. Verdict
+
+// weigh compares the value with the one that was believed where its period begins.
+//
+// A contradiction has a high severity if the old value was well founded: a confidence of at least
+// 0.9, asserted at least twice. It has a medium one if a user, or an agent of another type,
+// asserted the old value. Whoever dates a change knows of it, so then it is low. A living agent
+// of the same type counts too: see [weighRival].
+func (d *decision) weigh() {
+	if d.old == nil || d.outcome != Superseded && d.outcome != Backdated {
+		return
 	}
-	if len(t.displaced) > 0 {
-		v.Supersedes = formats.Optional(t.displaced[len(t.displaced)-1].ID)
+	by := d.asserted.Source
+	another := d.asserted.From == nil && d.old.AssertedBy != "" && d.old.AssertedBy != by.By
+	switch {
+	case d.refines():
+		if d.outcome == Superseded {
+			d.outcome = Refined
+		}
+	case fact.WellFounded(d.old):
+		d.severity = fact.High
+	case another && by.Kind != KindUser && agentType(d.old.AssertedBy) != agentType(by.By):
+		d.severity = fact.Medium
+	default:
+		d.severity, d.rival = fact.Low, another
 	}
-	for _, w := range t.before {
-		v.RevisionCount = max(v.RevisionCount, w.RevisionCount+1)
-	}
-	if m := t.model(); m != nil {
-		v.Tags, v.Aliases, v.Pinned, v.Privacy = m.Tags, m.Aliases, m.Pinned, m.Privacy
-	}
-	if old := t.replacedAt(p.From); old != nil && t.compare(old) == verdict.Refined {
-		v.Questions, v.QuestionsAt = old.Questions, old.QuestionsAt
-	}
-	c.describe(v)
-	return v
 }
 
-// resume is the rest of a version that a shorter period interrupts.
-func (t *timeline) resume(v *fact.Version, p fact.Period) *fact.Version {
-	w := *v
-	w.ID = t.id(v.Value)
-	w.ValidFrom, w.ValidUntil, w.RecordedFrom, w.CreatedAt = p.From, p.Until, t.now, t.now
-	w.Beliefs, w.Supersedes, w.Outcome = nil, formats.Optional(v.ID), "resumed"
-	w.Sources = slices.Clip(v.Sources) // the two go on apart: neither may write into the other's array
-	return &w
-}
+// refines reports whether the value says all that the old one said, and more.
+func (d *decision) refines() bool { return d.old != nil && d.compare(d.old) == verdict.Refined }
 
-// timeline is a fact's versions while an assertion takes its place among them.
-type timeline struct {
-	facts   state.Facts
-	said    Checked
-	form    verdict.Form            // of the asserted value
-	kinds   map[string]verdict.Kind // how it relates to other values
-	now     time.Time               // the recorded time
-	present time.Time               // now, or the wall clock if the recorded time is far ahead of it
+// # 8. Doubt
 
-	edits
+// flipFlopWithin is the time, and flipFlopChanges the number of changes, that make
+// a value going back and forth between two authors a dispute.
+const (
+	flipFlopWithin  = 14 * 24 * time.Hour
+	flipFlopChanges = 3
+)
 
-	joined     bool // the assertion became one with a version of the same value
-	correcting bool
-
-	several bool          // the assertion is one of several values
-	line    *fact.Version // the one of them that makes room for it; nil: none
-}
-
-// newTimeline is that of an assertion about a fact with these versions.
-func newTimeline(c Checked, versions []*fact.Version, now time.Time) *timeline {
-	t := &timeline{said: c, form: verdict.Canonical(c.Key, c.Value), kinds: map[string]verdict.Kind{}, now: now, present: now}
-	if !c.At.IsZero() {
-		t.present = fact.Present(c.At, now)
+// backAndForth is the dispute of two authors who change a fact back and forth; nil if they do
+// not.
+func (d *decision) backAndForth() *formats.Dispute {
+	old := fact.Current(d.versions, d.present)
+	if d.several || old == nil || d.equals(old) || !d.period.Contains(d.present) {
+		return nil
 	}
-	t.before, t.changed = fact.Settle(versions, t.present, now)
-	t.versions = slices.Clone(t.before)
-	return t
-}
-
-// model is the version that a new one takes tags, aliases, pin and privacy from:
-// the current one, else the last.
-func (t *timeline) model() *fact.Version {
-	if v := fact.CurrentAt(t.before, t.present); v != nil {
-		return v
+	type turn struct {
+		value  string
+		source Source
 	}
-	for _, v := range slices.Backward(t.before) {
-		if fact.Believed(v) {
-			return v
+	var turns []turn // each assertion, the newest first
+	for _, v := range d.versions {
+		for _, s := range v.Sources {
+			turns = append(turns, turn{v.Value, s})
 		}
 	}
-	return nil
-}
-
-// id is a new version's id.
-func (t *timeline) id(value string) string {
-	return fact.NewVersionID(t.said.Category, t.said.Key, value, t.now, func(id string) bool {
-		return fact.WithID(t.versions, id) != nil || fact.WithID(t.before, id) != nil
-	})
-}
-
-func (t *timeline) source() Source {
-	s := t.said.Source
-	s.At = t.now
-	return s
-}
-
-// confirming is the source of an assertion that confirms v. Where it names no file
-// those behind v are taken anew.
-func (t *timeline) confirming(v *fact.Version) Source {
-	s := t.source()
-	if len(s.Files) == 0 {
-		s.Files = reread(t.facts, v)
-	}
-	return s
-}
-
-// asserted is a copy of v with one assertion more.
-func (t *timeline) asserted(v *fact.Version) *fact.Version {
-	w := *v
-	w.ConfirmationCount++
-	w.RevisionCount++
-	w.Confidence = max(v.Confidence, t.said.Confidence)
-	w.LastConfirmed, w.ArchivedAt, w.TakenIn = t.now, nil, false
-	w.Sources = append(slices.Clip(v.Sources), t.confirming(v))
-	said := t.permitted(v)
-	said.describe(&w)
-	t.joined = true
-	return &w
-}
-
-// confirm is the common case: nothing changes but the count and its evidence.
-func (t *timeline) confirm(v *fact.Version) ([]state.Event, Remembered, error) {
-	w, said := t.asserted(v), t.permitted(v)
-	e := &state.Confirmation{Category: v.Category, Key: v.Key, ID: v.ID, Confidence: w.Confidence, Source: t.confirming(v), Questions: said.Questions, Pinned: said.Pinned, Privacy: said.Privacy}
-	if len(w.Tags) > len(v.Tags) {
-		e.Tags = w.Tags
-	}
-	if len(w.Aliases) > len(v.Aliases) {
-		e.Aliases = w.Aliases
-	}
-	t.changed = []*fact.Version{w}
-	return []state.Event{{Confirm: e}}, t.remembered(w, Confirmed), nil
-}
-
-// finish turns the timeline into events and the answer.
-func (t *timeline) finish(v *fact.Version, wanted fact.Period) ([]state.Event, Remembered, error) {
-	if old := t.protected(v); old != nil {
-		return t.disputed(old)
-	}
-	r := t.remembered(v, t.outcome(v, wanted))
-	switch r.Outcome {
-	case Superseded, Backdated:
-		t.judge(v, wanted.From, &r)
-	case Confirmed:
-		if !wanted.Equal(fact.PeriodOf(v)) {
-			r.Asked = &wanted
+	slices.SortStableFunc(turns, func(a, b turn) int { return b.source.At.Compare(a.source.At) })
+	same := func(a, b turn) bool { return verdict.Compare(old.Key, a.value, b.value) == verdict.Equal }
+	runs := []turn{{d.asserted.Value, d.asserted.Source}} // of equal values, each with its first source
+	for _, x := range turns {
+		if last := &runs[len(runs)-1]; same(x, *last) {
+			last.source = x.source
+			continue
+		}
+		if runs = append(runs, x); len(runs) > flipFlopChanges {
+			break
 		}
 	}
-	if !t.joined {
-		v.Outcome = string(r.Outcome) // create made it just now
+	if len(runs) <= flipFlopChanges || !same(runs[0], runs[2]) || !same(runs[1], runs[3]) || d.now.Sub(runs[2].source.At) > flipFlopWithin ||
+		authorOf(runs[0].source) != authorOf(runs[2].source) || authorOf(runs[0].source) == authorOf(runs[1].source) {
+		return nil
 	}
-	events := make([]state.Event, len(t.changed))
-	for i, w := range t.changed {
-		events[i] = state.Event{Put: w}
-	}
-	if opened, x := t.flipFlop(v); x.Warned() {
-		events, r.Contested = append(events, opened...), x
-	} else if opened, x := t.apart(v); x.Warned() {
-		events, r.Contested = append(events, opened...), x
-	}
-	return events, r, nil
+	return &formats.Dispute{Value: old.Value, Confidence: old.Confidence, Source: runs[1].source}
 }
 
-func (t *timeline) remembered(v *fact.Version, o Outcome) Remembered {
-	r := Remembered{
-		Outcome: o, ID: v.ID, Category: v.Category, Key: v.Key, Value: v.Value, Confidence: v.Confidence,
-		Confirmations: v.ConfirmationCount, ValidFrom: v.ValidFrom, ValidUntil: v.ValidUntil,
-		RecordedAt: t.now, Touched: ids(t.changed), dated: t.said.dated(),
+// apart is the dispute of two authors of the same authority who did not know of each other; nil
+// if they did.
+func (d *decision) apart() *formats.Dispute {
+	old := fact.CurrentAt(d.ends, d.present)
+	if old == nil || d.asserted.Unseen == nil || !d.asserted.Unseen(old) || d.compare(old) == verdict.Refined ||
+		authority(d.asserted.kind()) > authorityOf(d.facts, old) {
+		return nil
 	}
-	r.Displaced = t.displacements()
-	if t.several {
-		r.Values = valuesOf(valuesAt(t.versions, t.present))
-	}
-	return r
-}
-
-// edits are a fact's versions while some of them change.
-type edits struct {
-	before    []*fact.Version // as they are believed before: see [fact.Settle]
-	versions  []*fact.Version // as they will be
-	changed   []*fact.Version // the ones that differ from those stored, in the order of the changes
-	displaced []*fact.Version // other values that had to make room, as they were
-}
-
-// put adds a version, or replaces the one with its id.
-func (e *edits) put(v *fact.Version) {
-	for _, list := range []*[]*fact.Version{&e.versions, &e.changed} {
-		if i := slices.IndexFunc(*list, func(w *fact.Version) bool { return w.ID == v.ID }); i >= 0 {
-			(*list)[i] = v
-		} else {
-			*list = append(*list, v)
-		}
-	}
-}
-
-// replacedAt is the version, valid at an instant, that had to make room; the last one of several.
-func (e *edits) replacedAt(at time.Time) *fact.Version {
-	for _, v := range slices.Backward(e.displaced) {
-		if fact.PeriodOf(v).Contains(at) {
-			return v
-		}
-	}
-	return nil
-}
-
-// displacements tell what became of the versions that made room.
-func (e *edits) displacements() (out []Displacement) {
-	for _, old := range e.displaced {
-		d := Displacement{ID: old.ID, Value: old.Value, Was: fact.PeriodOf(old)}
-		for _, w := range e.versions {
-			if fact.Believed(w) && (w.ID == old.ID || string(w.Supersedes) == old.ID && w.Outcome == "resumed") {
-				d.Now = append(d.Now, fact.PeriodOf(w))
-			}
-		}
-		out = append(out, d)
-	}
-	return out
-}
-
-func ids(vs []*fact.Version) []string {
-	out := make([]string, len(vs))
-	for i, v := range vs {
-		out[i] = v.ID
-	}
-	return out
+	return &formats.Dispute{Value: old.Value, Confidence: old.Confidence, Source: old.Sources[len(old.Sources)-1]}
 }

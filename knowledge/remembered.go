@@ -47,6 +47,24 @@ type Was struct {
 	All        []string  `json:"all,omitempty"` // the values, where it had several
 }
 
+// Contradiction reports that a fact changed its value.
+type Contradiction struct {
+	Category      string        `json:"category"`
+	Key           string        `json:"key"`
+	OldValue      string        `json:"old_value"`
+	NewValue      string        `json:"new_value"`
+	OldConfidence float64       `json:"old_confidence"`
+	Confirmations int           `json:"confirmations"` // of the old value
+	OldAssertedBy string        `json:"old_asserted_by,omitempty"`
+	Severity      fact.Severity `json:"severity"`
+
+	// Within is the new version's period if it is not simply from now on. To take it back, one
+	// corrects that period alone.
+	Within *fact.Period `json:"within,omitempty"`
+
+	rival bool // another agent asserted the old value, and may be at work
+}
+
 // Displacement tells what became of a version with another value: the periods it is still
 // believed for. There are none when it is no longer believed at all.
 type Displacement struct {
@@ -147,4 +165,56 @@ func (d Displacement) now() string {
 		periods[i] = p.String()
 	}
 	return "is now valid " + strings.Join(periods, " and ")
+}
+
+func (c *Contradiction) text(b *strings.Builder, archived bool, call prose.Syntax) {
+	subject, standing := "Fact", fmt.Sprintf("was confirmed %dx", c.Confirmations)
+	if c.Severity == fact.High {
+		subject = "High-confidence fact"
+	} else if c.OldAssertedBy != "" {
+		standing = "asserted by " + prose.Line(c.OldAssertedBy)
+	}
+	fmt.Fprintf(b, "\n  ⚠ CONTRADICTION DETECTED: %s [%s/%s] changed:", subject, prose.Line(c.Category), prose.Line(c.Key))
+	fmt.Fprintf(b, "\n  '%s' → '%s' (%s).", prose.Brief(c.OldValue), prose.Brief(c.NewValue), standing)
+	if archived {
+		b.WriteString(" Previous value archived.")
+	}
+	back := []any{"category", c.Category, "key", c.Key, "value", prose.Quoted(c.OldValue)} // whole: it is there to be copied
+	if c.Within != nil {
+		back = append(back, "valid_from", c.Within.From.Format(time.RFC3339))
+		if c.Within.Until != nil {
+			back = append(back, "valid_until", c.Within.Until.Format(time.RFC3339))
+		}
+	}
+	fmt.Fprintf(b, "\n  Severity: %s. If the old value still holds: %s", c.Severity, call("remember", append(back, "correct", true)...))
+}
+
+func valuesOf(vs []*fact.Version) []string {
+	out := make([]string, len(vs))
+	for i, v := range vs {
+		out[i] = v.Value
+	}
+	return out
+}
+
+// valuesMost is how many values of a fact a line names.
+const valuesMost = 10
+
+// countValues counts values and names them: 2 values: Claude Code, Codex.
+func countValues(values []string) string {
+	return prose.Count(len(values), "value") + ": " + nameValues(values)
+}
+
+func nameValues(values []string) string {
+	var b strings.Builder
+	for i, v := range values[:min(len(values), valuesMost)] {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(prose.Brief(v))
+	}
+	if more := len(values) - valuesMost; more > 0 {
+		fmt.Fprintf(&b, ", … %d more", more)
+	}
+	return b.String()
 }

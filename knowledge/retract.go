@@ -14,6 +14,7 @@ import (
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/state"
+	"leanctx/knowledge/verdict"
 )
 
 // Withdrawal takes a fact back.
@@ -204,6 +205,16 @@ func (w Withdrawal) ofVersions() string {
 	return ""
 }
 
+// hasValue reports whether a version has a value; the empty one means any.
+func hasValue(v *fact.Version, value string) bool {
+	return value == "" || verdict.Compare(v.Key, v.Value, value) == verdict.Equal
+}
+
+// noValue says that a fact has not the value that was named.
+func noValue(category, key, value string) error {
+	return refusal.NotFound("No value '%s' of [%s] %s", prose.Brief(value), prose.Line(category), prose.Line(key))
+}
+
 // checkEnd refuses an end that a fact cannot have: before what is valid at present
 // began, or after it ends anyway.
 func checkEnd(held []fact.Held, claim formats.Dispute, present time.Time) error {
@@ -262,6 +273,54 @@ func Retract(f state.Facts, n fact.ID, value string, until *time.Time, as format
 		}
 	}
 	return out
+}
+
+// End retracts a value of a fact in the name of a source, or all where value is empty. If
+// that may not end what is believed, the events record a dispute instead.
+func End(f state.Facts, n fact.ID, value string, by Source, now, present time.Time) ([]state.Event, Contested) {
+	return EndAs(f, n, formats.Dispute{Value: value, Confidence: by.Confidence, Source: by, Removal: true}, now, present)
+}
+
+// EndAs is [End] as a claim has it, which may give the end and a reason.
+func EndAs(f state.Facts, n fact.ID, claim formats.Dispute, now, present time.Time) ([]state.Event, Contested) {
+	value := claim.Value
+	if claim.Rival != nil {
+		value = "" // the value is the rival's
+	}
+	from := present
+	if claim.ValidUntil != nil {
+		from = *claim.ValidUntil
+	}
+	for _, v := range fact.Timeline(f.Versions(n), present) {
+		if fact.Before(present, v.Period.Until) && fact.Before(from, v.Period.Until) && hasValue(v.Version, value) && !mayReplace(f, claim.Source, v.Version) {
+			return contest(f, claim, v.Version, present)
+		}
+	}
+	return Retract(f, n, value, claim.ValidUntil, formats.Retraction{RetractedAt: &now, RetractedBy: authorOf(claim.Source), RetractedReason: claim.Reason}, present), Contested{}
+}
+
+// Supersede ends the fact old because the current value of another one, its rival,
+// has taken its place. It ends as superseded, not as withdrawn. Without the
+// authority for it the events record a dispute instead.
+func Supersede(f state.Facts, rival, old Name, by Source, now, present time.Time) ([]state.Event, Contested, error) {
+	v := fact.Current(f.Versions(fact.IDOf(rival.Category, rival.Key)), present)
+	if v == nil {
+		return nil, Contested{}, refusal.Argument("key", "[%s] has no current value, so it supersedes nothing", Slashed(rival))
+	}
+	events, x := EndAs(f, fact.IDOf(old.Category, old.Key), rivalry(v, by), now, present)
+	if !x.Warned() {
+		superseded(events, now)
+	}
+	return events, x, nil
+}
+
+// superseded makes of a withdrawal that something took its place.
+func superseded(events []state.Event, now time.Time) {
+	for _, e := range events {
+		if at := e.Put.RetractedAt; at != nil && at.Equal(now) {
+			e.Put.Retraction = formats.Retraction{}
+		}
+	}
 }
 
 // erase commits the tombstone first: from then on the fact is gone for every

@@ -23,27 +23,6 @@ func IsLocal(vs []*fact.Version) bool {
 	return last != nil && last.Privacy == PrivacyLocal
 }
 
-// assert is [Assert], also of a fact that becomes local.
-func (s *Store) assert(st state.Known, c Checked, now time.Time) ([]state.Event, Remembered, error) {
-	named := c
-	named.name(st)
-	n := fact.IDOf(named.Category, named.Key)
-	vs := st.Versions(n)
-	if c.Privacy != PrivacyLocal || len(vs) == 0 || IsLocal(vs) {
-		return Assert(st, c, now)
-	}
-	for _, v := range fact.AllCurrent(vs, s.present(now)) {
-		if !mayReplace(st, c.Source, v) {
-			return Assert(st, c, now) // it is disputed, or confirms without the privacy
-		}
-	}
-	over := state.Over(st, nil)
-	events := keepHome(st, n, now, s.present(now))
-	over.Fold(events...)
-	more, r, err := Assert(over, c, now)
-	return append(events, more...), r, err
-}
-
 // keepHome makes a fact local. The versions that others know end for them: they are
 // retracted here too, and stay as history. The others become local themselves.
 func keepHome(st state.Known, n fact.ID, now, present time.Time) (events []state.Event) {

@@ -165,7 +165,7 @@ func (u *undo) facts(r *Undone) (Contested, error) {
 		if v := fact.Current(vs, u.present); v != nil {
 			x.Value = v.Value
 		}
-		if held := valuesAt(vs, u.present); len(held) > 1 {
+		if held := fact.AllCurrentAt(vs, u.present); len(held) > 1 {
 			x.Values = valuesOf(held)
 		}
 		r.Facts = append(r.Facts, x)

@@ -96,6 +96,17 @@ func CurrentAt(vs []*Version, t time.Time) *Version {
 	return nil
 }
 
+// AllCurrentAt returns the versions of a fact that are believed to be valid at t, in the order
+// of vs.
+func AllCurrentAt(vs []*Version, t time.Time) (out []*Version) {
+	for _, v := range vs {
+		if Believed(v) && PeriodOf(v).Contains(t) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
 // ByPeriod orders the versions of a fact: by valid_from, then recorded_from.
 func ByPeriod(a, b *Version) int {
 	return cmp.Or(a.ValidFrom.Compare(b.ValidFrom), a.RecordedFrom.Compare(b.RecordedFrom), cmp.Compare(a.ID, b.ID))
