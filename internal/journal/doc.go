@@ -32,9 +32,9 @@
 //
 // # Where to read on
 //
-// The files and their format are described in format.go, group commit in
-// update.go, recovery case by case in recover.go, compaction in compact.go. Logs
-// that several machines share are in remote.go and remotesnapshot.go.
-// The tests cut the journal at every byte, flip each byte, fail each file
-// operation once, and kill or cut the power at each.
+//   - format.go: the files. journal.go: the log and its views. memory.go: how the state is read.
+//   - update.go: writes and group commit. compact.go: compaction.
+//   - recover.go: recovery, case by case.
+//   - journalfile.go, directory.go, files.go, lock.go: the files underneath.
+//   - remote.go, remotesnapshot.go, detach.go: logs that several machines share.
 package journal

@@ -74,7 +74,7 @@ type Options struct {
 	Now         func() time.Time // the clock; time.Now
 	LockTimeout time.Duration    // how long to wait for another process; 5 s
 	LongLived   bool             // compact in the background: when the journal has grown, and when idle
-	Logger      *slog.Logger     // where background work and warnings are told; nowhere
+	Logger      *slog.Logger     // where background work and warnings are logged; nowhere
 
 	Remote Remote // the log of several machines that this one is a copy of; see remote.go
 	Fence  Fence  // who may write; nil: everybody
@@ -128,45 +128,31 @@ func pathError(dir, name string, kind error, format string, args ...any) error {
 // Log is a state folded from commits that many processes make. It may be used by several
 // goroutines. What is passed to View and Update must not call the Log.
 type Log[S, E any] struct {
-	m Machine[S, E]
 	o Options
-	d *disk
 
-	// mu guards the state, its head and the position in the files. Holders of
+	// mu guards the state and its position in the files. Holders of
 	// the lead and the file lock also write the files.
-	mu      sync.RWMutex
-	state   S
-	head    Head
-	loaded  bool     // the state is what the files say, up to the position
-	lost    []uint64 // commits of which only placeholders are left
-	torn    int      // bytes of an unfinished write after the position
-	started bool     // the state began with that of a Starter
-	ahead   bool     // the state has commits that are not on disk, or is none
-	former  *former[S]
-	closed  bool
-	losses  atomic.Int64 // [Head.Losses]
+	mu     sync.RWMutex
+	mem    memory[S, E]
+	j      journalFile
+	closed bool
 
 	// inflight is set, with mu held, from when a writer of this log has caught up
 	// until what it wrote is folded. Meanwhile there is nothing new in the files
 	// that a view may see, and their position is the writer's to use without mu.
 	inflight atomic.Bool
 
-	asked atomic.Int64 // when a view last asked Remote, in Unix nanoseconds
-
-	// For [batch.yield]; the holder of the lead uses them.
-	conflict time.Time     // when another machine was last first
-	round    time.Duration // how long the last publish took
-	installs int           // how often the copy started from a snapshot of the remote log
-
 	lead       chan struct{} // held by the one goroutine that writes
-	compacting chan struct{} // held by the one goroutine that compacts
+	lock       fileLock      // held by the one process that writes the journal or switches files
 	queue      queue[S, E]
+	compaction compaction[S, E]
+	background background[S, E]
+	replica    *replica[S, E] // nil: this log is no copy of a remote one
 
 	notes struct {
 		sync.Mutex
 		warnings
 	}
-	background background
 }
 
 // Open reads a log. It creates nothing; a directory that does not exist is an
@@ -176,17 +162,22 @@ func Open[S, E any](dir string, m Machine[S, E], o *Options) (*Log[S, E], error)
 	if err != nil {
 		return nil, err
 	}
-	l := &Log[S, E]{m: m, o: o.withDefaults(), lead: make(chan struct{}, 1), compacting: make(chan struct{}, 1)}
-	l.d = newDisk(dir, &l.o, l.warn)
-	l.mu.Lock()
-	err = l.load(false)
-	l.mu.Unlock()
-	if err != nil {
-		l.d.detach()
+	l := &Log[S, E]{o: o.withDefaults(), lead: make(chan struct{}, 1)}
+	n := namesOf(l.o.Name)
+	l.j = journalFile{directory: &directory{path: dir, o: &l.o, n: n}, warn: l.warn}
+	l.mem = memory[S, E]{m: m, o: &l.o, j: &l.j}
+	l.lock = fileLock{dir: dir, name: n.lock}
+	l.compaction = compaction[S, E]{l: l, busy: make(chan struct{}, 1), lock: fileLock{dir: dir, name: n.compactLock}}
+	if l.o.Remote != nil {
+		l.replica = &replica[S, E]{l: l, remote: l.o.Remote}
+	}
+	if err := l.refresh(); err != nil {
+		l.j.close()
+		l.j.detach()
 		return nil, l.named(err)
 	}
 	if l.o.LongLived {
-		l.startBackground()
+		l.background.start(l)
 	}
 	return l, nil
 }
@@ -211,7 +202,7 @@ func (l *Log[S, E]) named(err error) error {
 			return err
 		}
 	}
-	return fmt.Errorf("store %s: %w", l.d.dir, err)
+	return fmt.Errorf("store %s: %w", l.j.path, err)
 }
 
 // View calls f with the newest committed state, which f must not change nor
@@ -221,37 +212,34 @@ func (l *Log[S, E]) View(ctx context.Context, f func(S, Head) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if l.o.Remote != nil {
-		l.fetchForView(ctx)
+	if l.replica != nil {
+		l.replica.fetchForView(ctx)
 	}
-	if err := l.readFresh(); err != nil {
+	if err := l.readNewest(); err != nil {
 		return l.named(err)
 	}
 	defer l.mu.RUnlock()
-	return f(l.state, l.head)
+	return f(l.mem.state, l.mem.head)
 }
 
-// readFresh catches up and leaves with mu held for reading, unless it fails.
-func (l *Log[S, E]) readFresh() error {
+// readNewest catches up and leaves with mu held for reading, unless it fails.
+func (l *Log[S, E]) readNewest() error {
+	current := func() bool { return l.inflight.Load() || l.j.current() }
 	for {
 		l.mu.RLock()
 		if l.closed {
 			l.mu.RUnlock()
 			return ErrClosed
 		}
-		if l.loaded && (l.inflight.Load() || l.d.current()) {
+		if l.mem.loaded && current() {
 			return nil
 		}
 		l.mu.RUnlock()
 		if err := l.refresh(); err != nil {
 			return err
 		}
-		// Not asked again whether it is current: with busy writers it never would be.
-		l.mu.RLock()
-		if l.loaded && !l.closed {
-			return nil
-		}
-		l.mu.RUnlock()
+		// With busy writers it never would be current, so that is not checked again.
+		current = func() bool { return true }
 	}
 }
 
@@ -261,7 +249,23 @@ func (l *Log[S, E]) refresh() error {
 	if l.closed {
 		return ErrClosed
 	}
-	return l.catchUp(false)
+	if l.inflight.Load() { // nobody else can have written, and the writer needs the directory as it is
+		if l.mem.loaded {
+			return nil
+		}
+	} else if err := l.attach(false); err != nil {
+		return err
+	}
+	return l.mem.catchUp(false)
+}
+
+// attach has the directory open, and made if need be. mu is held.
+func (l *Log[S, E]) attach(create bool) error {
+	changed, err := l.j.attach(create)
+	if changed {
+		l.mem.loaded = false
+	}
+	return err
 }
 
 // Forget lets go of the state, which is loaded anew before it is used again.
@@ -274,8 +278,7 @@ func (l *Log[S, E]) Forget(ctx context.Context) error {
 	defer func() { <-l.lead }()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var none S
-	l.state, l.loaded, l.ahead = none, false, true
+	l.mem.forget()
 	return nil
 }
 
@@ -283,7 +286,7 @@ func (l *Log[S, E]) Forget(ctx context.Context) error {
 func (l *Log[S, E]) seq() uint64 {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	return l.head.Seq
+	return l.mem.head.Seq
 }
 
 // Warnings returns what was found and done since Open that people should know.
@@ -297,7 +300,7 @@ func (l *Log[S, E]) warn(w Warning) {
 	l.notes.Lock()
 	defer l.notes.Unlock()
 	if l.notes.add(w) {
-		l.o.Logger.Warn(w.Text, "kind", w.Kind, "dir", l.d.dir, "file", w.File)
+		l.o.Logger.Warn(w.Text, "kind", w.Kind, "dir", l.j.path, "file", w.File)
 	}
 }
 
@@ -308,7 +311,7 @@ type Stats struct {
 	At                          time.Time
 	Lost                        []uint64 // commits since the snapshot that are damaged and lost
 	SetAside                    []string // names of torn writes and damaged files that are kept
-	Torn                        string   // tells of an unfinished write at the journal's end; empty if there is none
+	Torn                        string   // a sentence about an unfinished write at the journal's end; empty if there is none
 }
 
 // Limit is the length of the journal in bytes from which a long-lived log writes a new
@@ -319,14 +322,14 @@ func (s Stats) Limit() int64 { return max(growth, s.SnapshotBytes/growthShare) }
 func (l *Log[S, E]) Stats() Stats {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	s := Stats{Seq: l.head.Seq, Generation: l.head.Generation, At: l.head.At, Lost: slices.Clone(l.lost)}
-	if l.d.fs == nil || l.closed {
+	s := Stats{Seq: l.mem.head.Seq, Generation: l.mem.head.Generation, At: l.mem.head.At, Lost: slices.Clone(l.mem.lost)}
+	if l.j.root == nil || l.closed {
 		return s
 	}
-	s.SnapshotBytes, s.JournalBytes = l.d.size(l.d.n.snapshot), l.d.size(l.d.n.journal)
-	s.SetAside, _ = l.d.asides() // without the list there is nothing to name
-	if l.loaded && l.torn > 0 && s.JournalBytes == l.d.pos.off+int64(l.torn) {
-		s.Torn = fmt.Sprintf("an unfinished write of %d bytes stands at the end of %s; the next write sets it aside.", l.torn, l.d.n.journal)
+	s.SnapshotBytes, s.JournalBytes = l.j.size(l.j.n.snapshot), l.j.size(l.j.n.journal)
+	s.SetAside, _ = l.j.asides() // without the list there is nothing to name
+	if l.mem.loaded && l.mem.torn > 0 && s.JournalBytes == l.j.pos.off+int64(l.mem.torn) {
+		s.Torn = fmt.Sprintf("an unfinished write of %d bytes stands at the end of %s; the next write sets it aside.", l.mem.torn, l.j.n.journal)
 	}
 	return s
 }
@@ -334,17 +337,18 @@ func (l *Log[S, E]) Stats() Stats {
 // Close waits for a write that is under way and for background work. It may
 // be called more than once.
 func (l *Log[S, E]) Close() error {
-	l.stopBackground()
-	l.compacting <- struct{}{}
-	defer func() { <-l.compacting }()
+	l.background.stop()
+	l.compaction.busy <- struct{}{}
+	defer func() { <-l.compaction.busy }()
 	l.lead <- struct{}{}
 	defer func() { <-l.lead }()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.closed {
-		l.closed, l.loaded = true, false
-		l.d.detach()
-		return errors.Join(l.d.lock.close(), l.d.compact.close())
+	if l.closed {
+		return nil
 	}
-	return nil
+	l.closed, l.mem.loaded = true, false
+	l.j.close()
+	l.j.detach()
+	return errors.Join(l.lock.close(), l.compaction.lock.close())
 }

@@ -22,7 +22,7 @@ import (
 // others find the lock free.
 type fileLock struct {
 	dir, name string
-	f         file      // kept open between acquisitions
+	f         *file     // kept open between acquisitions
 	shared    bool      // with others that share it; such a lock is not signed
 	since     time.Time // when the last rest ended
 	released  time.Time
@@ -38,7 +38,7 @@ const (
 )
 
 // acquire waits until the lock is free or ctx ends. It tries at least once.
-func (k *fileLock) acquire(ctx context.Context, fsys files) error {
+func (k *fileLock) acquire(ctx context.Context, d files) error {
 	if now := time.Now(); now.Sub(k.released) > firstPause {
 		k.since = now
 	} else if now.Sub(k.since) > turn {
@@ -46,7 +46,7 @@ func (k *fileLock) acquire(ctx context.Context, fsys files) error {
 		k.since = now.Add(rest)
 	}
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		if ok, err := k.try(fsys); ok || err != nil {
+		if ok, err := k.try(d); ok || err != nil {
 			return err
 		}
 		t := time.NewTimer(pause/2 + rand.N(pause))
@@ -67,8 +67,8 @@ func (k *fileLock) acquire(ctx context.Context, fsys files) error {
 }
 
 // hold runs do while the lock is held.
-func (k *fileLock) hold(ctx context.Context, fsys files, do func() error) error {
-	if err := k.acquire(ctx, fsys); err != nil {
+func (k *fileLock) hold(ctx context.Context, d files, do func() error) error {
+	if err := k.acquire(ctx, d); err != nil {
 		return err
 	}
 	defer func() {
@@ -81,12 +81,12 @@ func (k *fileLock) hold(ctx context.Context, fsys files, do func() error) error 
 // try takes the lock if nobody has it. The lock is on the file, not on its name. If somebody
 // removed the file meanwhile, another process may lock a new one of that name. So both must be
 // the same.
-func (k *fileLock) try(fsys files) (bool, error) {
+func (k *fileLock) try(d files) (bool, error) {
 	for {
 		if k.f == nil {
-			f, err := fsys.open(k.name, os.O_RDWR)
+			f, err := d.open(k.name, os.O_RDWR)
 			if errors.Is(err, fs.ErrNotExist) {
-				f, err = fsys.open(k.name, os.O_RDWR|os.O_CREATE)
+				f, err = d.open(k.name, os.O_RDWR|os.O_CREATE)
 			}
 			if err != nil {
 				return false, err
@@ -97,7 +97,7 @@ func (k *fileLock) try(fsys files) (bool, error) {
 		if !ok || err != nil {
 			return false, err
 		}
-		if same, err := isNamed(fsys, k.f, k.name); err != nil {
+		if same, err := isNamed(d, k.f, k.name); err != nil {
 			return false, errors.Join(err, k.close())
 		} else if same {
 			k.sign()
@@ -110,8 +110,8 @@ func (k *fileLock) try(fsys files) (bool, error) {
 }
 
 // isNamed tells whether a name still stands for an open file.
-func isNamed(fsys files, f file, name string) (bool, error) {
-	named, err := fsys.stat(name)
+func isNamed(d files, f *file, name string) (bool, error) {
+	named, err := d.stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -138,11 +138,7 @@ func (k *fileLock) sign() {
 	if k.shared || k.pid() == os.Getpid() {
 		return
 	}
-	f := k.f
-	if faulty, ok := f.(*faultyFile); ok {
-		f = faulty.file
-	}
-	_, _ = f.WriteAt(fmt.Appendf(nil, "%-*d\n", pidLen, os.Getpid()), 0)
+	_, _ = k.f.File.WriteAt(fmt.Appendf(nil, "%-*d\n", pidLen, os.Getpid()), 0)
 }
 
 func (k *fileLock) close() error {
@@ -178,7 +174,7 @@ func TryShared(root *os.Root, name string) (l *FileLock, ok bool, err error) {
 
 func tryFile(root *os.Root, k fileLock) (l *FileLock, ok bool, err error) {
 	l = &FileLock{k}
-	ok, err = l.k.try(rootFiles{root})
+	ok, err = l.k.try(files{root: root})
 	if !ok || err != nil {
 		if at, isPath := errors.AsType[*fs.PathError](err); isPath && !filepath.IsAbs(at.Path) {
 			err = &fs.PathError{Op: at.Op, Path: filepath.Join(root.Name(), at.Path), Err: at.Err} // whose directory, too

@@ -11,7 +11,7 @@ import (
 // tryLock takes the lock that the kernel holds for an open file, if nobody has
 // it; shared, if nobody has it alone. It goes with the file when the process
 // ends, however it ends.
-func tryLock(f file, shared bool) (bool, error) {
+func tryLock(f *file, shared bool) (bool, error) {
 	how := syscall.LOCK_EX
 	if shared {
 		how = syscall.LOCK_SH
@@ -30,7 +30,7 @@ func tryLock(f file, shared bool) (bool, error) {
 	}
 }
 
-func unlock(f file) error {
+func unlock(f *file) error {
 	return os.NewSyscallError("flock", syscall.Flock(int(f.Fd()), syscall.LOCK_UN))
 }
 

@@ -15,7 +15,7 @@ const lockAt = 1 << 30
 // tryLock takes the lock that the kernel holds for an open file, if nobody has
 // it; shared, if nobody has it alone. It goes with the file when the process
 // ends, however it ends.
-func tryLock(f file, shared bool) (bool, error) {
+func tryLock(f *file, shared bool) (bool, error) {
 	at := &windows.Overlapped{Offset: lockAt}
 	var flags uint32 = windows.LOCKFILE_FAIL_IMMEDIATELY
 	if !shared {
@@ -32,7 +32,7 @@ func tryLock(f file, shared bool) (bool, error) {
 	}
 }
 
-func unlock(f file) error {
+func unlock(f *file) error {
 	at := &windows.Overlapped{Offset: lockAt}
 	return os.NewSyscallError("UnlockFileEx", windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, at))
 }

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"time"
 )
 
 // Recovery
@@ -21,7 +20,7 @@ import (
 //   - while the first J is made: J.new or an empty J remains. The next writer makes J anew.
 //   - in an append: J ends in a torn line, or in whole lines nobody answered
 //     for. Whole lines are kept. The torn line, the bytes after the last line
-//     feed, is copied to .torn, cut off, and told.
+//     feed, is copied to .torn, cut off, and reported.
 //   - in an append, and the disk shows a line feed but not all that was before it: a damaged line, see below.
 //   - in steps 1 to 3 of a compaction (see compact.go): J is as it was. S.new and J.new are overwritten next time.
 //   - in step 4: S and S.prev, J and J.prev may be the same file. S.new is
@@ -39,7 +38,7 @@ import (
 //
 //   - a write or fsync of an append: J is cut back to its former length and
 //     synced. The error names the cause, memory is as before. Nothing is
-//     retried without being asked.
+//     retried by itself.
 //   - that cut or its fsync too: [ErrInDoubt]. The next write of this log settles it. It drops
 //     a torn tail or keeps a whole commit, writes J anew, and warns which it was. J is written
 //     anew because after a failed fsync the kernel treats pages as clean that are not on disk.
@@ -54,7 +53,7 @@ import (
 //   - a line of J: the intact lines around it are kept. J is copied to
 //     .corrupt-<time>, and written anew with a placeholder for each lost commit.
 //     If only a line feed was hit, nothing is lost. If it was the last one, the line counts as torn.
-//   - J's header: the commits tell the rest. J is written anew.
+//   - J's header: the commits have all that it says. J is written anew.
 //   - J is missing or empty: the commits in J.prev after S's, if any.
 //   - J does not have the witness's commit: what is missing is lost, as if its lines were damaged.
 //   - an intact line or snapshot that cannot be decoded: [ErrCorrupt]. A
@@ -62,6 +61,7 @@ import (
 
 // recovery is what the files of a directory come to.
 type recovery struct {
+	j      *journalFile
 	from   Head      // where the state begins: at the snapshot's commit, or at that of a state we have
 	snap   *snapshot // nil: the state begins empty, or is not a snapshot's
 	broken *snapshot // S, when it is damaged
@@ -69,7 +69,7 @@ type recovery struct {
 	lost   []uint64  // commits newly found lost
 	ends   uint64    // the last commit of which J shows at least damage; a later lost one is just not there
 	pos    position  // in J as it is, or as the repair makes it
-	j      file      // J open for reading, nil when there is none
+	f      *file     // J open for reading, nil when there is none
 	info   fs.FileInfo
 	torn   []byte
 	marred bool // J has damaged lines, or lacks commits that were answered: it is set aside
@@ -77,11 +77,11 @@ type recovery struct {
 	untidy bool // a writer has something to repair
 }
 
-// close lets go of the files that nobody took.
+// close lets go of the file that nobody took.
 func (r *recovery) close() {
-	if r != nil && r.j != nil {
-		_ = r.j.Close()
-		r.j = nil
+	if r.f != nil {
+		_ = r.f.Close()
+		r.f = nil
 	}
 }
 
@@ -99,58 +99,49 @@ func (r *recovery) allLost() []uint64 {
 
 // gather reads everything and changes nothing. It works without the lock: the
 // witness is read before J, and J is opened before S, which is switched first.
-func (d *disk) gather() (*recovery, error) {
-	r := &recovery{}
-	if err := d.gatherInto(r); err != nil {
-		r.close()
-		return nil, err
-	}
-	return r, nil
-}
-
-func (d *disk) gatherInto(r *recovery) error {
-	w := d.readWitness()
-	err := d.openInto(r)
+func (r *recovery) gather() error {
+	w := r.j.readWitness()
+	err := r.open()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := d.chooseSnapshot(r); err != nil {
+	if err := r.chooseSnapshot(); err != nil {
 		return err
 	}
 	if r.snap != nil {
 		r.from = Head{Seq: r.snap.head.Seq, At: r.snap.head.At, Generation: r.snap.head.Generation}
 	}
 	var data []byte
-	if r.j != nil {
-		if data, err = readAll(r.j); err != nil {
+	if r.f != nil {
+		if data, err = r.f.readAll(); err != nil {
 			return err
 		}
 	}
 	c := scan(data, 0)
-	if err := d.checkHeader(d.n.journal, c); err != nil {
+	if err := r.checkHeader(r.j.n.journal, c); err != nil {
 		return err
 	}
-	_, err = d.merge(r, c, w)
+	_, err = r.merge(c, w)
 	return err
 }
 
-func (d *disk) openInto(r *recovery) (err error) {
-	if r.j, err = d.fs.open(d.n.journal, os.O_RDONLY); err == nil {
-		r.info, err = r.j.Stat()
+func (r *recovery) open() (err error) {
+	if r.f, err = r.j.open(r.j.n.journal, os.O_RDONLY); err == nil {
+		r.info, err = r.f.Stat()
 	}
 	return err
 }
 
 // chooseSnapshot takes S if it is good, else the newest good one of the others.
-func (d *disk) chooseSnapshot(r *recovery) error {
-	s, err := d.readSnapshot(d.n.snapshot)
+func (r *recovery) chooseSnapshot() error {
+	s, err := r.j.readSnapshot(r.j.n.snapshot)
 	if err != nil || s != nil && s.good {
 		r.snap = s
 		return err
 	}
 	r.broken = s
-	for _, name := range []string{d.n.snapshotNew, d.n.snapshotPrev} {
-		s, err := d.readSnapshot(name)
+	for _, name := range []string{r.j.n.snapshotNew, r.j.n.snapshotPrev} {
+		s, err := r.j.readSnapshot(name)
 		if err != nil {
 			return err
 		}
@@ -162,39 +153,39 @@ func (d *disk) chooseSnapshot(r *recovery) error {
 }
 
 // checkHeader refuses a journal that a newer program wrote, whatever else is wrong with it.
-func (d *disk) checkHeader(name string, c content) error {
+func (r *recovery) checkHeader(name string, c content) error {
 	f, schema := max(c.head.Journal, c.claim.Journal), max(c.head.Schema, c.claim.Schema)
 	switch {
 	case f > format:
-		return d.errorf(name, ErrNewer, "its format is %d, this program knows %d; install a newer one", f, format)
-	case schema > d.o.Schema:
-		return d.errorf(name, ErrNewer, "its schema is %d, this program knows %d; install a newer one", schema, d.o.Schema)
+		return r.j.errorf(name, ErrNewer, "its format is %d, this program knows %d; install a newer one", f, format)
+	case schema > r.j.o.Schema:
+		return r.j.errorf(name, ErrNewer, "its schema is %d, this program knows %d; install a newer one", schema, r.j.o.Schema)
 	}
 	return nil
 }
 
 // readOlder reads J.prev.
-func (d *disk) readOlder() (content, error) {
-	data, err := readName(d.fs, d.n.journalPrev)
+func (r *recovery) readOlder() (content, error) {
+	data, err := r.j.read(r.j.n.journalPrev)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return content{}, err
 	}
 	c := scan(data, 0)
-	return c, d.checkHeader(d.n.journalPrev, c)
+	return c, r.checkHeader(r.j.n.journalPrev, c)
 }
 
 // merge puts together the commits after r.from. It returns J.prev, if it had to
 // read it.
-func (d *disk) merge(r *recovery, c content, w witness) (older content, err error) {
+func (r *recovery) merge(c content, w witness) (older content, err error) {
 	base := r.from.Seq
 	lines := after(c.lines, base)
 	if !c.hasHead || c.head.Base > base {
-		if older, err = d.readOlder(); err != nil {
+		if older, err = r.readOlder(); err != nil {
 			return older, err
 		}
 		lines = union(lines, after(older.lines, base))
 	}
-	if err := d.checkReach(r, c, older, lines); err != nil {
+	if err := r.checkReach(c, older, lines); err != nil {
 		return older, err
 	}
 	r.ends = max(base, lastSeq(lines), lastSeq(c.lines)+uint64(c.badTail))
@@ -203,19 +194,19 @@ func (d *disk) merge(r *recovery, c content, w witness) (older content, err erro
 		r.lost, r.ends = append(r.lost, w.seq), w.seq-1
 	}
 	r.torn, r.marred = c.torn, c.bad > 0 || len(r.lost) > 0
-	d.setPosition(r, c, older)
+	r.setPosition(c, older)
 	if w.seq == r.pos.seq && w.sum == r.pos.prev {
 		r.pos.place = w.place
 	}
 	missing := r.pos.seq > lastSeq(c.lines) && r.pos.seq != c.head.Base
-	r.dirty = r.marred || missing && (len(r.lines) > 0 || r.j != nil) || c.hasHead && c.head.Base > base || r.j != nil && d.doubt != nil
-	misplaced := r.snap != nil && r.snap.name != d.n.snapshot
+	r.dirty = r.marred || missing && (len(r.lines) > 0 || r.f != nil) || c.hasHead && c.head.Base > base || r.f != nil && r.j.doubt != nil
+	misplaced := r.snap != nil && r.snap.name != r.j.n.snapshot
 	r.untidy = r.dirty || len(r.torn) > 0 || r.broken != nil || misplaced
 	return older, nil
 }
 
 // checkReach refuses to go on when what led up to the journal is gone.
-func (d *disk) checkReach(r *recovery, c, older content, lines []line) error {
+func (r *recovery) checkReach(c, older content, lines []line) error {
 	base := r.from.Seq
 	reaches := !c.hasHead || c.head.Base <= base || older.hasHead && older.head.Base <= base
 	if len(lines) > 0 && lines[0].seq-base-1 > uint64(c.bad+older.bad) {
@@ -224,9 +215,9 @@ func (d *disk) checkReach(r *recovery, c, older content, lines []line) error {
 	nothing := r.snap == nil && !c.hasHead && len(lines) == 0
 	switch {
 	case r.broken != nil && nothing:
-		return d.errorf(d.n.snapshot, ErrCorrupt, "its checksum is wrong and there is no older one; put a copy in its place, or move the file away to begin anew")
+		return r.j.errorf(r.j.n.snapshot, ErrCorrupt, "its checksum is wrong and there is no older one; put a copy in its place, or move the file away to begin anew")
 	case !reaches:
-		return d.errorf(d.n.snapshot, ErrCorrupt, "the state before %s is neither in it nor in %s; put a copy of either in its place", d.n.journal, d.n.snapshotPrev)
+		return r.j.errorf(r.j.n.snapshot, ErrCorrupt, "the state before %s is neither in it nor in %s; put a copy of either in its place", r.j.n.journal, r.j.n.snapshotPrev)
 	}
 	return nil
 }
@@ -248,7 +239,7 @@ func (r *recovery) fillGaps(lines []line, seq, last uint64) {
 }
 
 // setPosition says where in J the state ends, if J needs no repair.
-func (d *disk) setPosition(r *recovery, c, older content) {
+func (r *recovery) setPosition(c, older content) {
 	p := c.end()
 	p.seq = r.from.Seq
 	if c.hasHead && c.head.Base > r.from.Seq { // J was switched and S was not: J.prev is the journal
@@ -258,7 +249,7 @@ func (d *disk) setPosition(r *recovery, c, older content) {
 		p.head = older.head
 	}
 	if !c.hasHead && !older.hasHead {
-		p.head.Remote = d.o.remoteName()
+		p.head.Remote = r.j.o.remoteName()
 	}
 	p.head.Generation = max(p.head.Generation, r.from.Generation)
 	if r.from.At.After(p.at) {
@@ -283,15 +274,15 @@ func (c content) end() position {
 
 // unsettled tells whether what gather found may come from files that were
 // switched while they were read without the lock.
-func (d *disk) unsettled(r *recovery, err error) bool {
+func (r *recovery) unsettled(err error) bool {
 	if err != nil {
 		return errors.Is(err, ErrCorrupt) || errors.Is(err, fs.ErrNotExist)
 	}
 	if r.marred || r.broken != nil {
 		return true
 	}
-	now, err := d.fs.stat(d.n.journal)
-	if r.j == nil {
+	now, err := r.j.stat(r.j.n.journal)
+	if r.f == nil {
 		return err == nil
 	}
 	return err != nil || !os.SameFile(now, r.info)
@@ -299,87 +290,90 @@ func (d *disk) unsettled(r *recovery, err error) bool {
 
 // repair makes the files what gather found them to mean, under the lock. Every
 // step leaves files from which the same is found again.
-func (d *disk) repair(r *recovery) (err error) {
+func (r *recovery) repair() (err error) {
 	if len(r.torn) > 0 {
-		if err := d.keepTorn(r.torn); err != nil {
+		if err := r.keepTorn(r.torn); err != nil {
 			return err
 		}
 	}
-	aside := d.n.journal
+	aside := r.j.n.journal
 	if r.marred {
-		if aside, err = d.copyAside(r); err != nil {
+		if aside, err = r.copyAside(); err != nil {
 			return err
 		}
 	}
 	if r.broken != nil {
-		if r.broken.name, err = d.unusedName(d.n.snapshot+corruptMark, ""); err != nil {
+		if r.broken.name, err = r.j.unusedName(r.j.n.snapshot+corruptMark, ""); err != nil {
 			return err
 		}
-		if err := d.fs.rename(d.n.snapshot, r.broken.name); err != nil {
+		if err := r.j.rename(r.j.n.snapshot, r.broken.name); err != nil {
 			return err
 		}
 	}
 	switch {
 	case r.dirty:
-		err = d.rewrite(r)
+		err = r.rewrite()
 	case len(r.torn) > 0:
-		err = d.cut(r.pos.off)
-		d.adopt(r)
+		// Synced, so that after a power cut the same torn write is not found, kept and reported again.
+		r.j.adopt(r)
+		if err = r.j.openForWriting(); err == nil {
+			err = r.j.cutBack()
+		}
 	default:
-		d.adopt(r)
+		r.j.adopt(r)
 	}
 	if err == nil {
-		err = d.placeSnapshot(r)
+		err = r.placeSnapshot()
 	}
 	if err != nil {
 		return err
 	}
-	d.settle(r)
+	r.settle()
 	if r.dirty {
-		d.writeWitness()
+		r.j.answered()
 	}
-	d.warn(r, aside, true)
+	r.warn(aside, true)
 	return nil
 }
 
 // settle says what became of a write in doubt. J has been written anew.
-func (d *disk) settle(r *recovery) {
-	if d.doubt == nil {
+func (r *recovery) settle() {
+	if r.j.doubt == nil {
 		return
 	}
 	outcome := "is not on disk"
-	if slices.ContainsFunc(r.lines, func(l line) bool { return l.seq == d.doubt.seq && l.sum == d.doubt.sum }) {
+	if slices.ContainsFunc(r.lines, func(l line) bool { return l.seq == r.j.doubt.seq && l.sum == r.j.doubt.sum }) {
 		outcome = "is on disk"
 	}
-	d.note(Warning{Kind: Settled, File: d.n.journal, Seq: d.doubt.seq,
-		Text: fmt.Sprintf("commit %d was in doubt after a failed write; it %s.", d.doubt.seq, outcome)})
-	d.doubt = nil
+	r.j.warn(Warning{Kind: Settled, File: r.j.n.journal, Seq: r.j.doubt.seq,
+		Text: fmt.Sprintf("commit %d was in doubt after a failed write; it %s.", r.j.doubt.seq, outcome)})
+	r.j.doubt = nil
 }
 
-// warn tells what gather found. aside is where the damaged journal is.
-func (d *disk) warn(r *recovery, aside string, repaired bool) {
-	tell := func(w Warning) {
+// warn reports what gather found. aside is where the damaged journal is.
+func (r *recovery) warn(aside string, repaired bool) {
+	warn := func(w Warning) {
 		w.repaired = repaired
-		d.note(w)
+		r.j.warn(w)
 	}
 	for _, w := range lostWarnings(aside, r.lost, r.ends) {
-		tell(w)
+		warn(w)
 	}
 	if r.marred && len(r.lost) == 0 {
-		tell(damagedWarning(aside))
+		warn(damagedWarning(aside))
 	}
 	if r.broken != nil {
 		by := "the journal"
 		if r.snap != nil {
 			by = r.snap.name + " and " + by
 		}
-		tell(replacedWarning(r.broken.name, by, len(r.lost) > 0))
+		warn(replacedWarning(r.broken.name, by, len(r.lost) > 0))
 	}
 }
 
 // keepTorn appends a torn write to the file where such are kept.
-func (d *disk) keepTorn(torn []byte) error {
-	f, err := d.fs.open(d.n.torn, os.O_RDWR|os.O_CREATE)
+func (r *recovery) keepTorn(torn []byte) error {
+	f, err := r.j.open(r.j.n.torn, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return err
 	}
@@ -391,79 +385,56 @@ func (d *disk) keepTorn(torn []byte) error {
 		err = f.Sync() // the original is cut off next
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = d.fs.syncDir() // and its name may be new
+		err = r.j.sync() // and its name may be new
 	}
 	if err == nil {
-		d.note(tornWarning(d.n.torn, len(torn)))
+		r.j.warn(tornWarning(r.j.n.torn, len(torn)))
 	}
 	return err
 }
 
-// cut shortens J and syncs it, so that after a power cut the same torn write is
-// not found, kept and told again.
-func (d *disk) cut(size int64) error {
-	f, err := d.fs.open(d.n.journal, os.O_RDWR)
-	if err != nil {
-		return err
-	}
-	err = f.Truncate(size)
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
-}
-
 // copyAside keeps a damaged J as it is, and in its name which commits were
 // lost: the placeholders for them go with the next compaction.
-func (d *disk) copyAside(r *recovery) (string, error) {
-	aside, err := d.unusedName(d.n.journal+corruptMark, lostSuffix(r.lost))
+func (r *recovery) copyAside() (string, error) {
+	aside, err := r.j.unusedName(r.j.n.journal+corruptMark, lostSuffix(r.lost))
 	if err != nil {
 		return "", err
 	}
 	var data []byte
-	if r.j != nil {
-		if data, err = readAll(r.j); err != nil {
+	if r.f != nil {
+		if data, err = r.f.readAll(); err != nil {
 			return "", err
 		}
 	}
-	if err := writeName(d.fs, aside, data); err != nil {
+	if err := r.j.write(aside, data); err != nil {
 		return "", err
 	}
-	return aside, d.fs.syncDir() // the original is replaced next
+	return aside, r.j.sync() // the original is replaced next
 }
 
 // placeSnapshot puts the snapshot that took over where a snapshot belongs. It
 // comes after J was made to reach back to it.
-func (d *disk) placeSnapshot(r *recovery) error {
-	if r.snap == nil || r.snap.name == d.n.snapshot {
+func (r *recovery) placeSnapshot() error {
+	if r.snap == nil || r.snap.name == r.j.n.snapshot {
 		return nil
 	}
 	// The directory is not synced: without the new name the same is found
 	// again, and the next compaction begins with a sync.
-	if r.snap.name != d.n.snapshotNew {
-		return d.linkOrRename(r.snap.name, d.n.snapshot)
+	if r.snap.name != r.j.n.snapshotNew {
+		return r.j.linkOrRename(r.snap.name, r.j.n.snapshot)
 	}
-	f, err := d.fs.open(r.snap.name, os.O_RDWR)
+	f, err := r.j.open(r.snap.name, os.O_RDWR)
 	if err != nil {
 		return err
 	}
 	if err := errors.Join(f.Sync(), f.Close()); err != nil { // its writer may have been killed before its own fsync
 		return err
 	}
-	return d.fs.rename(r.snap.name, d.n.snapshot)
-}
-
-// linkOrRename gives a file a second name, or, where a file can have only one,
-// another name.
-func (d *disk) linkOrRename(from, to string) error {
-	if d.fs.link(from, to) == nil {
-		return nil
-	}
-	return d.fs.rename(from, to)
+	return r.j.rename(r.snap.name, r.j.n.snapshot)
 }
 
 // rewrite makes J anew from the snapshot's commit on.
-func (d *disk) rewrite(r *recovery) error {
+func (r *recovery) rewrite() error {
 	h := r.pos.head
 	if len(r.lost) > 0 {
 		h.Repairs++
@@ -476,83 +447,14 @@ func (d *disk) rewrite(r *recovery) error {
 	if !r.from.At.IsZero() {
 		h.At = r.from.At
 	}
-	if err := d.writeJournal(h, r.lines); err != nil {
+	p, err := r.j.writeNew(h, r.lines)
+	if err != nil {
 		return err
 	}
-	if err := d.switchJournal(h, r.lines, r.pos.at); err != nil {
+	p.at, p.place = r.pos.at, r.pos.place
+	if err := r.j.switchToNew(p); err != nil {
 		return err
 	}
 	r.close()
 	return nil
-}
-
-// writeJournal writes J.new with a header and lines, and syncs it.
-func (d *disk) writeJournal(h header, lines []line) error {
-	text := d.complete(h).line().appendTo(nil)
-	for _, l := range lines {
-		text = l.appendTo(text)
-	}
-	return writeName(d.fs, d.n.journalNew, text)
-}
-
-// complete is a header as it is written: ours, and of a new generation.
-func (d *disk) complete(h header) header {
-	h.Journal, h.Schema = format, d.o.Schema
-	h.Generation++
-	return h
-}
-
-// switchJournal renames J.new over J and goes on in it. The header and lines
-// are those that were written.
-func (d *disk) switchJournal(h header, lines []line, at time.Time) error {
-	if err := d.fs.rename(d.n.journalNew, d.n.journal); err != nil {
-		return err
-	}
-	if err := d.fs.syncDir(); err != nil { // without it the next commit could be in a file that has no name
-		return err
-	}
-	f, err := d.fs.open(d.n.journal, os.O_RDWR)
-	if err != nil {
-		return err
-	}
-	info, err := f.Stat()
-	if err != nil {
-		return errors.Join(err, f.Close())
-	}
-	h = d.complete(h)
-	c := content{head: h, headLine: h.line(), whole: info.Size()}
-	off := c.headLine.size()
-	for _, l := range lines {
-		l.off = off
-		c.lines = append(c.lines, l)
-		off += l.size()
-	}
-	p := c.end()
-	p.seq, p.at = max(p.seq, h.Base), at
-	d.closeJournal()
-	d.j, d.info, d.mine, d.pos = f, info, true, p
-	return nil
-}
-
-// adopt goes on in the journal that was read.
-func (d *disk) adopt(r *recovery) {
-	d.closeJournal()
-	d.j, d.info, d.pos = r.j, r.info, r.pos
-	r.j = nil
-}
-
-// readWitness returns the zero witness when there is none.
-func (d *disk) readWitness() witness {
-	text, _ := readName(d.fs, d.n.head) // one that cannot be read is no witness
-	return parseWitness(text)
-}
-
-// writeWitness says which commit was answered last. Nothing is synced, and an
-// error is nobody's concern: an older witness is true as well.
-func (d *disk) writeWitness() {
-	f, err := rootFiles{d.root}.open(d.n.head, os.O_RDWR|os.O_CREATE)
-	if err == nil {
-		_, _ = f.WriteAt(witness{d.pos.seq, d.pos.prev, d.pos.place}.text(), 0)
-		_ = f.Close()
-	}
 }

@@ -2,15 +2,10 @@ package journal
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -106,9 +101,6 @@ var (
 	ErrElsewhere = errors.New("the store joined a team or left one")
 )
 
-// errUnplaced means that the fetch began after the copy's last commit.
-var errUnplaced = errors.New("the place is wrong")
-
 func (o *Options) remoteName() string {
 	if o.Remote == nil {
 		return ""
@@ -117,9 +109,9 @@ func (o *Options) remoteName() string {
 }
 
 // checkRemote refuses to write files that belong to another remote log. The file lock is held.
-func (d *disk) checkRemote() error {
-	if d.j != nil && d.pos.head.Remote != d.o.remoteName() {
-		return d.errorf(d.n.journal, ErrElsewhere, "try again; if a team join or team leave broke off, run that again first")
+func (j *journalFile) checkRemote() error {
+	if j.f != nil && j.pos.head.Remote != j.o.remoteName() {
+		return j.errorf(j.n.journal, ErrElsewhere, "try again; if a team join or team leave broke off, run that again first")
 	}
 	return nil
 }
@@ -130,40 +122,41 @@ var errThere = errors.New("it answers")
 // placed tells whether the place of the last commit is known.
 func (p position) placed() bool { return p.place != 0 || p.seq == 0 }
 
-// Fetch appends to the copy what is new in the remote log. Without a remote it does nothing.
-func (l *Log[S, E]) Fetch(ctx context.Context) error {
-	if l.o.Remote == nil {
-		return nil
-	}
-	root, _, err := l.attach(true)
-	if err == nil {
-		err = l.exclusively(ctx, root, func() error { return l.fetch(ctx) })
-	}
-	return l.named(err)
+// replica is what makes a log a copy of a remote one.
+type replica[S, E any] struct {
+	l      *Log[S, E]
+	remote Remote
+
+	viewed   atomic.Int64  // when a view last fetched, in Unix nanoseconds
+	conflict time.Time     // when another machine was last first
+	round    time.Duration // how long the last publish took
+	installs int           // how often the copy started from a snapshot of the remote log
 }
 
-// fetch is Fetch with the lead and the file lock held, and inflight set.
-func (l *Log[S, E]) fetch(ctx context.Context) error {
-	if l.lossy() || l.d.j == nil && l.d.pos.seq > 0 {
-		if err := l.fetchAnew(ctx); err != nil {
+// Fetch appends to the copy what is new in the remote log. Without a remote it does nothing.
+func (l *Log[S, E]) Fetch(ctx context.Context) error {
+	if l.replica == nil {
+		return nil
+	}
+	return l.named(l.exclusively(ctx, func() error { return l.replica.fetch(ctx) }))
+}
+
+// fetch is Fetch with the lead and the file lock held, and inflight set. When the place of the last
+// commit is not known, since a process was killed before it noted it, it is looked for from the start.
+func (r *replica[S, E]) fetch(ctx context.Context) error {
+	if j := &r.l.j; r.l.mem.lossy() || j.f == nil && j.pos.seq > 0 {
+		if err := r.fetchAnew(ctx); err != nil {
 			return err // what is left is better than nothing
 		}
 	}
 	for try := 1; ; try++ {
-		from := l.d.pos.place
-		if from == 0 {
-			from = l.d.readWitness().place
-		}
-		err := l.fetchFrom(ctx, from)
-		if errors.Is(err, errUnplaced) {
-			err = l.fetchFrom(ctx, 0) // the witness was that of another copy
-		}
+		err := r.fetchFrom(ctx, r.l.j.pos.place)
 		if !errors.Is(err, ErrGone) || try == fetchTries {
 			return err
 		}
-		s, err := l.newestFor(ctx, l.d.pos)
+		s, err := r.newestFor(ctx, r.l.j.pos)
 		if err == nil {
-			err = l.install(s)
+			err = r.install(s)
 		}
 		if err != nil {
 			return err
@@ -175,49 +168,49 @@ func (l *Log[S, E]) fetch(ctx context.Context) error {
 const fetchTries = 8
 
 // fetchAnew empties a copy that has lost commits, once what it starts from is here.
-func (l *Log[S, E]) fetchAnew(ctx context.Context) error {
+func (r *replica[S, E]) fetchAnew(ctx context.Context) error {
 	first := uint64(0)
-	err := l.o.Remote.Fetch(ctx, 0, func(_ uint64, commit []byte) error {
+	err := r.remote.Fetch(ctx, 0, func(_ uint64, commit []byte) error {
 		first, _, _ = Chained(commit)
 		return errThere
 	})
 	if !errors.Is(err, errThere) && !errors.Is(err, ErrGone) {
 		return err
 	}
-	m, _, err := l.o.Remote.Newest(ctx)
+	m, _, err := r.remote.Newest(ctx)
 	if err != nil {
 		return err
 	}
 	var s *remoteSnapshot
 	if m.Seq > 0 || first != 1 { // the mark may be an older one, or none
-		if s, err = l.newestFor(ctx, position{}); err != nil {
+		if s, err = r.newestFor(ctx, position{}); err != nil {
 			return err
 		}
 	}
-	if err := l.renew(); err != nil || s == nil {
+	if err := r.empty(); err != nil || s == nil {
 		return err
 	}
-	return l.install(s)
+	return r.install(s)
 }
 
 // fetchedBytes is how much is fetched before it is written.
 const fetchedBytes = 4 << 20
 
-// fetchFrom fetches from the place of the copy's last commit or an earlier one. ErrGone means that
+// fetchFrom fetches from the place of the copy's last commit; 0: it is not known. ErrGone means that
 // commits after it are not in the remote log any more.
-func (l *Log[S, E]) fetchFrom(ctx context.Context, from uint64) error {
-	f := fetched{pos: l.d.pos, from: from, joined: l.d.pos.seq == 0}
-	err := l.o.Remote.Fetch(ctx, from, func(place uint64, commit []byte) error {
+func (r *replica[S, E]) fetchFrom(ctx context.Context, from uint64) error {
+	f := fetched{pos: r.l.j.pos, from: from, joined: r.l.j.pos.seq == 0}
+	err := r.remote.Fetch(ctx, from, func(place uint64, commit []byte) error {
 		if err := f.take(place, commit); err != nil || len(f.text) < fetchedBytes {
 			return err
 		}
-		return l.keep(&f)
+		return r.keep(&f)
 	})
 	if err == nil && !f.joined {
 		err = fmt.Errorf("%s: %w: it ends at commit %d, the copy at %d. Was its disk set back? Nothing is written",
-			l.o.Remote.Name(), ErrDiverged, f.last, f.pos.seq)
+			r.remote.Name(), ErrDiverged, f.last, f.pos.seq)
 	}
-	kept := l.keep(&f)
+	kept := r.keep(&f)
 	switch {
 	case kept != nil && (err == nil || errors.Is(err, ErrGone)):
 		return kept
@@ -230,7 +223,7 @@ func (l *Log[S, E]) fetchFrom(ctx context.Context, from uint64) error {
 // fetched is commits that are not in J yet.
 type fetched struct {
 	pos    position // after them
-	from   uint64   // where the fetch began
+	from   uint64   // the place where the fetch began
 	joined bool     // the copy's last commit was seen, or the next one
 	last   uint64   // the last commit seen
 	lines  []line
@@ -243,239 +236,126 @@ func (f *fetched) take(place uint64, commit []byte) error {
 		return fmt.Errorf("%w: what is at place %d is no commit", ErrDiverged, place)
 	}
 	f.last = ln.seq
-	exact := f.from > 0 && f.from == f.pos.place // the copy's last commit was there
 	switch {
-	case ln.seq < f.pos.seq && !f.joined && !exact:
+	case ln.seq < f.pos.seq && !f.joined && f.from == 0:
 		return nil
 	case ln.seq == f.pos.seq && ln.sum == f.pos.prev:
 		f.pos.place, f.joined = place, true
 		return nil
 	case ln.seq == f.pos.seq+1 && ln.prev == f.pos.prev:
 		f.joined = true
-	case ln.seq > f.pos.seq && !f.joined && !exact && f.from > 0:
-		return errUnplaced
 	case ln.seq > f.pos.seq+1:
 		return fmt.Errorf("%w: commit %d follows %d", ErrGone, ln.seq, f.pos.seq)
 	default:
 		return fmt.Errorf("%w: another commit has number %d there. Was its disk set back? Nothing is written", ErrDiverged, ln.seq)
 	}
-	f.pos.seq, f.pos.prev, f.pos.place = ln.seq, ln.sum, place
+	f.pos.pass(ln)
+	f.pos.place = place
 	f.lines = append(f.lines, ln)
 	f.text = ln.appendTo(f.text)
 	return nil
 }
 
 // keep appends what was fetched to J and folds it.
-func (l *Log[S, E]) keep(f *fetched) error {
+func (r *replica[S, E]) keep(f *fetched) error {
+	l, j := r.l, &r.l.j
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(f.lines) == 0 {
-		l.d.pos.place = f.pos.place
+		if j.pos.place != f.pos.place {
+			j.pos.place = f.pos.place
+			j.answered()
+		}
 		return nil
 	}
-	r := &recovery{lines: f.lines}
-	err := l.d.makeReadyIfNot()
+	commits := &recovery{lines: f.lines}
+	err := j.makeReady()
 	if err == nil {
-		err = l.d.append(f.text, witness{seq: f.lines[0].seq, sum: f.lines[0].sum})
+		err = j.append(f.text, witness{seq: f.lines[0].seq, sum: f.lines[0].sum})
 	}
 	if err == nil {
-		l.ahead = true
-		l.state, err = l.fold(l.state, r)
+		l.mem.ahead = true
+		l.mem.state, err = l.mem.fold(l.mem.state, commits)
 	}
 	if err != nil {
-		l.loaded = false
+		l.mem.loaded = false
 		return err
 	}
-	p := &l.d.pos
-	last := f.lines[len(f.lines)-1]
-	p.off += int64(len(f.text))
-	p.mark, p.sum, p.prev, p.seq, p.place = p.off-last.size(), last.sum, last.sum, last.seq, f.pos.place
-	if r.pos.at.After(p.at) {
-		p.at = r.pos.at
+	for _, ln := range f.lines {
+		j.pos.pass(ln)
 	}
-	l.setState(l.state)
-	l.d.writeWitness()
+	j.pos.place = f.pos.place
+	if commits.pos.at.After(j.pos.at) {
+		j.pos.at = commits.pos.at
+	}
+	l.mem.set(l.mem.state)
+	j.answered()
 	f.lines, f.text = nil, nil
 	return nil
 }
 
-func (d *disk) makeReadyIfNot() error {
-	if d.ready() {
-		return nil
-	}
-	return d.makeReady()
-}
-
-// renew empties a copy that has lost commits, or its journal. What was left of a
+// empty removes a copy that has lost commits. What was left of a
 // damaged journal was set aside by the repair.
-func (l *Log[S, E]) renew() error {
+func (r *replica[S, E]) empty() error {
+	l := r.l
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.d.closeJournal()
-	l.head, l.former, l.loaded = Head{}, nil, false
-	n := l.d.n
+	l.j.close()
+	l.mem.head, l.mem.former, l.mem.loaded = Head{}, nil, false
+	n := l.j.n
 	for _, name := range []string{n.head, n.snapshotPrev, n.snapshotNew, n.fetched, n.journalPrev, n.snapshot, n.journal} {
-		if err := removeIfThere(l.d.fs, name); err != nil {
+		if err := l.j.remove(name); err != nil {
 			return err
 		}
 	}
-	if err := l.load(true); err != nil {
+	if err := l.mem.load(true); err != nil {
 		return err
 	}
-	return l.d.openForWriting()
+	return l.j.openForWriting()
 }
-
-// Detached is what [Detach] found.
-type Detached struct {
-	InDoubt int   // commits of this machine that the remote log may have or not; the logs have them
-	Old     error // why newer commits could not be fetched
-}
-
-// Detach makes the copies in some directories ordinary logs. Each fetches first what is new, for
-// wait at most. A commit in doubt that is not there then is added to the log: its writer was
-// told that it may be kept. No process writes the copies meanwhile, since each sees the header.
-func Detach(ctx context.Context, remote func(name string) Remote, wait time.Duration, dirs ...string) (d Detached, err error) {
-	for _, dir := range dirs {
-		names, _ := fs.Glob(os.DirFS(dir), "*.journal") // the pattern is well-formed
-		for _, name := range names {
-			if err := d.detach(ctx, remote, wait, dir, strings.TrimSuffix(name, ".journal")); err != nil {
-				return d, err
-			}
-		}
-	}
-	return d, nil
-}
-
-// leaveTimeout is how long Detach waits for a write, which may wait for its answer.
-const leaveTimeout = 15 * time.Second
-
-func (d *Detached) detach(ctx context.Context, remote func(name string) Remote, wait time.Duration, dir, stem string) error {
-	data, err := os.ReadFile(filepath.Join(dir, stem+".journal"))
-	if err != nil {
-		return err
-	}
-	h := scan(data, 0).head
-	if _, err := os.Stat(filepath.Join(dir, namesOf(stem).doubt)); err != nil && h.Remote == "" {
-		return nil // it is no copy
-	}
-	o := &Options{Name: stem, Schema: h.Schema, LockTimeout: leaveTimeout}
-	if h.Remote != "" {
-		o.Remote = remote(h.Remote)
-	}
-	l, err := Open(dir, blank{}, o)
-	if err != nil {
-		return err
-	}
-	var events []json.RawMessage
-	n := 0
-	root, _, err := l.attach(false)
-	if err == nil {
-		err = l.exclusively(ctx, root, func() error {
-			if h.Remote != "" && d.Old == nil {
-				asked, cancel := context.WithTimeout(ctx, wait)
-				defer cancel()
-				if d.Old = l.fetch(asked); !l.loaded {
-					return d.Old // the copy could not be written
-				}
-			}
-			events, n = l.d.readDoubts()
-			if l.o.Remote = nil; l.d.ready() {
-				return nil
-			}
-			return l.d.makeReady()
-		})
-	}
-	if err == nil && n > 0 {
-		_, err = l.Update(ctx, func(struct{}, time.Time) ([]json.RawMessage, error) { return events, nil })
-	}
-	if err == nil {
-		d.InDoubt += n
-		err = l.d.forgetDoubts()
-	}
-	return errors.Join(err, l.Close())
-}
-
-// keepDoubt notes a commit whose publish had no answer.
-func (d *disk) keepDoubt(ln line) error {
-	text, err := readName(d.fs, d.n.doubt)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return writeName(d.fs, d.n.doubt, ln.appendTo(text))
-}
-
-// doubtful tells whether there may be commits in doubt.
-func (d *disk) doubtful() bool {
-	_, err := d.fs.stat(d.n.doubt)
-	return err == nil
-}
-
-// readDoubts returns the events of the commits in doubt that may be the next one, and how many
-// commits that are. When another commit has their number they are in the log or never will be.
-func (d *disk) readDoubts() (events []json.RawMessage, n int) {
-	text, _ := readName(d.fs, d.n.doubt) // mostly there is none
-	for _, ln := range scan(text, 0).lines {
-		var c Commit[json.RawMessage]
-		if ln.seq == d.pos.seq+1 && ln.prev == d.pos.prev && DecodeDocument(ln.body, &c) == nil {
-			events, n = append(events, c.Events...), n+1
-		}
-	}
-	return events, n
-}
-
-func (d *disk) forgetDoubts() error { return removeIfThere(d.fs, d.n.doubt) }
-
-// blank is a machine without a state.
-type blank struct{}
-
-func (blank) New() struct{}                                       { return struct{}{} }
-func (blank) Fold(s struct{}, _ Commit[json.RawMessage]) struct{} { return s }
-func (blank) Clone(s struct{}) struct{}                           { return s }
-func (blank) Encode(io.Writer, struct{}, Header) error            { return errors.ErrUnsupported }
-func (blank) Decode([]byte) (struct{}, error)                     { return struct{}{}, nil }
 
 // fetchAgain is after how long a log that nobody follows, such as a diary in a
 // server, fetches again for a view.
 const fetchAgain = time.Second
 
-// fetchForView asks for newer commits, unless somebody does that anyway.
-func (l *Log[S, E]) fetchForView(ctx context.Context) {
-	wait := l.o.Remote.Wait()
-	if wait <= 0 || l.o.LongLived {
+// fetchForView fetches newer commits, unless somebody does that anyway.
+func (r *replica[S, E]) fetchForView(ctx context.Context) {
+	wait := r.remote.Wait()
+	if wait <= 0 || r.l.o.LongLived {
 		return
 	}
-	if last := l.asked.Load(); last != 0 && time.Since(time.Unix(0, last)) < fetchAgain {
+	if last := r.viewed.Load(); last != 0 && time.Since(time.Unix(0, last)) < fetchAgain {
 		return
 	}
-	defer func() { l.asked.Store(time.Now().UnixNano()) }()
+	defer func() { r.viewed.Store(time.Now().UnixNano()) }()
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	l.tellFetch(l.Fetch(ctx))
+	r.warnFetch(r.l.Fetch(ctx))
 }
 
-// tellFetch warns that the copy may be old. That another process writes the
+// warnFetch warns that the copy may be old. That another process writes the
 // copy is no reason: it fetches too.
-func (l *Log[S, E]) tellFetch(err error) {
+func (r *replica[S, E]) warnFetch(err error) {
 	switch {
 	case err == nil || errors.Is(err, ErrClosed) || errors.Is(err, context.Canceled) || errors.Is(err, ErrLocked):
 	case errors.Is(err, ErrOffline) || errors.Is(err, context.DeadlineExceeded):
-		l.warn(offlineWarning(l.o.Remote.Name(), err, l.Stats().At))
+		r.l.warn(offlineWarning(r.remote.Name(), err, r.l.Stats().At))
 	default:
-		l.warn(Warning{Kind: Diverged, File: l.d.n.journal, Text: err.Error() + "."})
+		r.l.warn(Warning{Kind: Diverged, File: r.l.j.n.journal, Text: err.Error() + "."})
 	}
 }
 
 // follow keeps the copy of a long-lived log up to date until ctx ends.
-func (l *Log[S, E]) follow(ctx context.Context) {
-	l.o.Remote.Follow(ctx, func() error {
+func (r *replica[S, E]) follow(ctx context.Context) {
+	r.remote.Follow(ctx, func() error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		before := l.seq()
-		err := l.Fetch(ctx)
-		l.tellFetch(err)
-		if l.seq() > before {
-			l.noteWrite()
+		before := r.l.seq()
+		err := r.l.Fetch(ctx)
+		r.warnFetch(err)
+		if r.l.seq() > before {
+			r.l.background.noteWrite()
 		}
 		return err
 	})
@@ -484,86 +364,89 @@ func (l *Log[S, E]) follow(ctx context.Context) {
 // publish decides one call and publishes what it decides, on the newest state.
 // A call that decides nothing has seen the newest state too.
 func (b *batch[S, E]) publish(ctx context.Context, c *call[S, E]) error {
-	fresh, doubtful, installs := false, b.l.d.doubtful(), b.l.installs
+	r, j := b.l.replica, &b.l.j
+	newest, doubtful, installs := false, j.doubtful(), r.installs
 	for try := 1; ; try++ {
-		if b.l.installs > installs && context.Cause(ctx) == errLate { // the download took long; nobody else was at fault
+		if r.installs > installs && context.Cause(ctx) == errLate { // the download took long; nobody else was at fault
 			late, cancel := unhurried(ctx)
 			defer cancel()
 			ctx, cancel = context.WithTimeoutCause(late, b.l.o.LockTimeout, errLate)
 			defer cancel()
 		}
-		installs = b.l.installs
+		installs = r.installs
 		if try > 1 && context.Cause(ctx) == errLate {
-			return b.l.d.errorf(b.l.d.n.lock, ErrLocked, "other machines write to %s all the time; try again", b.l.o.Remote.Name())
+			return j.errorf(j.n.lock, ErrLocked, "other machines write to %s all the time; try again", r.remote.Name())
 		}
 		start := time.Now()
-		if !fresh && (doubtful || !b.l.d.pos.placed()) {
+		if !newest && (doubtful || !j.pos.placed()) {
 			if err := b.fetch(ctx); err != nil {
 				return err
 			}
-			fresh = true
+			newest = true
 		}
 		c.err = nil
 		if err := b.decide(c); err != nil {
 			return err
 		}
-		if len(b.text) == 0 && (fresh || c.panic != nil) {
+		if len(b.text) == 0 && (newest || c.panic != nil) {
 			return nil
 		}
 		b.unlock() // views go on during the publish
 		if len(b.text) > 0 {
-			place, err := b.l.o.Remote.Publish(ctx, b.l.d.pos.place, b.line.body)
+			place, err := r.remote.Publish(ctx, j.pos.place, b.line.body)
 			if err == nil {
-				b.l.round = time.Since(start)
-				b.pos.place = place
-				err := b.write()
-				b.unlock()
-				if err != nil {
-					err = fmt.Errorf("%w: the commit is in %s, but could not be written to the copy: %w", ErrInDoubt, b.l.o.Remote.Name(), err)
-					return errors.Join(err, b.l.d.keepDoubt(b.line))
-				}
-				if doubtful {
-					_ = b.l.d.forgetDoubts() // what stays has a number that is taken
-				}
-				return nil
+				r.round = time.Since(start)
+				return b.published(place, doubtful)
 			}
-			b.undo()
+			b.text, b.pending, b.pos = nil, nil, j.pos // it was not folded
 			if errors.Is(err, ErrInDoubt) {
-				return errors.Join(err, b.l.d.keepDoubt(b.line))
+				return errors.Join(err, j.keepDoubt(b.line))
 			}
 			if !errors.Is(err, ErrConflict) {
 				return err
 			}
-			b.l.conflict = time.Now()
+			r.conflict = time.Now()
 		}
 		if err := b.fetch(ctx); err != nil {
 			return err
 		}
-		fresh = true
+		newest = true
 	}
 }
 
-// undo forgets the commit that was decided but not published. It was not folded.
-func (b *batch[S, E]) undo() {
-	b.text, b.pending, b.pos = nil, nil, b.l.d.pos
+// published writes what was published to the copy. doubtful tells whether there were commits in doubt.
+func (b *batch[S, E]) published(place uint64, doubtful bool) error {
+	b.pos.place = place
+	err := b.write()
+	b.unlock()
+	if err != nil {
+		err = fmt.Errorf("%w: the commit is in %s, but could not be written to the copy: %w", ErrInDoubt, b.l.replica.remote.Name(), err)
+		return errors.Join(err, b.l.j.keepDoubt(b.line))
+	}
+	if doubtful {
+		_ = b.l.j.forgetDoubts() // what stays has a number that is taken
+	}
+	return nil
 }
 
 func (b *batch[S, E]) fetch(ctx context.Context) error {
-	err := b.l.fetch(ctx)
-	b.pos = b.l.d.pos
+	err := b.l.replica.fetch(ctx)
+	if err == nil {
+		b.pos = b.l.j.pos
+	}
 	return err
 }
 
 // yield lets other machines be first after a commit, when they want to be. A
 // writer that has just published knows the newest state and would win again
-// against those that must fetch it first: without a rest of about as long as a
+// against those that must fetch it first: without a pause of about as long as a
 // fetch and a publish take, one of 32 writers waited 44 times the median.
-// The file lock is held, so that the whole machine rests.
-func (b *batch[S, E]) yield(ctx context.Context) {
-	if time.Since(b.l.conflict) > contended {
+// The file lock is held, so that the whole machine pauses.
+func (r *replica[S, E]) yield(ctx context.Context) {
+	if time.Since(r.conflict) > contended {
 		return
 	}
-	t := time.NewTimer(b.l.round + rand.N(b.l.round+1))
+	t := time.NewTimer(r.round + rand.N(r.round+1))
 	defer t.Stop()
 	select {
 	case <-ctx.Done():

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"time"
 )
 
@@ -130,19 +129,19 @@ const (
 )
 
 // newestFor downloads the newest snapshot for a copy that ends at a position.
-func (l *Log[S, E]) newestFor(ctx context.Context, p position) (s *remoteSnapshot, err error) {
+func (r *replica[S, E]) newestFor(ctx context.Context, p position) (s *remoteSnapshot, err error) {
 	ctx, cancel := unhurried(ctx)
 	defer cancel()
 	for try, pause := 1, loadRemotePause; ; try, pause = try+1, 2*pause {
 		var m Mark
-		m, _, err = l.o.Remote.Newest(ctx)
+		m, _, err = r.remote.Newest(ctx)
 		switch {
 		case err != nil:
 			return nil, err
 		case m.Seq <= p.seq:
-			err = fmt.Errorf("%s: %w: commits after %d are not there, nor in a snapshot. Nothing is written", l.o.Remote.Name(), ErrDiverged, p.seq)
+			err = fmt.Errorf("%s: %w: commits after %d are not there, nor in a snapshot. Nothing is written", r.remote.Name(), ErrDiverged, p.seq)
 		default:
-			s, err = l.download(ctx, m, p)
+			s, err = r.download(ctx, m, p)
 		}
 		if err == nil || m.Seq > p.seq && !errors.Is(err, ErrGone) || try == loadRemoteTries {
 			return s, err
@@ -150,7 +149,7 @@ func (l *Log[S, E]) newestFor(ctx context.Context, p position) (s *remoteSnapsho
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			return nil, fmt.Errorf("%s: %w: %w", l.o.Remote.Name(), ErrOffline, context.Cause(ctx))
+			return nil, fmt.Errorf("%s: %w: %w", r.remote.Name(), ErrOffline, context.Cause(ctx))
 		}
 	}
 }
@@ -168,20 +167,20 @@ func unhurried(parent context.Context) (context.Context, context.CancelFunc) {
 }
 
 // download loads a snapshot and compares it with the copy and with the remote log.
-func (l *Log[S, E]) download(ctx context.Context, m Mark, p position) (*remoteSnapshot, error) {
-	name := l.o.Remote.Name()
-	text, err := l.o.Remote.Load(ctx, m)
+func (r *replica[S, E]) download(ctx context.Context, m Mark, p position) (*remoteSnapshot, error) {
+	name := r.remote.Name()
+	text, err := r.remote.Load(ctx, m)
 	if err != nil {
 		return nil, err
 	}
-	s, err := parseRemote(name, m, l.o.Schema, text)
+	s, err := parseRemote(name, m, r.l.o.Schema, text)
 	if err != nil {
 		return nil, err
 	}
 	if p.seq > 0 && s.at(p.seq) != p.prev {
 		return nil, fmt.Errorf("%s: %w: another commit has number %d there. Was its disk set back? Nothing is written", name, ErrDiverged, p.seq)
 	}
-	err = l.o.Remote.Fetch(ctx, m.Place, func(place uint64, commit []byte) error {
+	err = r.remote.Fetch(ctx, m.Place, func(place uint64, commit []byte) error {
 		ln, ok := parseCommit(line{sum: checksum(commit), body: commit})
 		switch {
 		case place > m.Place:
@@ -213,109 +212,110 @@ func (l *Log[S, E]) download(ctx context.Context, m Mark, p position) (*remoteSn
 // header of the new one has the checksum of commit N. Until step 5 the state is S with J.prev, the
 // copy as it was, and a repair makes J of that. A name of its own for the document keeps a reader
 // that finds no S from taking it for one that J goes on from. Another process may write S.new.
-func (l *Log[S, E]) install(s *remoteSnapshot) error {
-	state, err := l.m.Decode(s.document)
+func (r *replica[S, E]) install(s *remoteSnapshot) error {
+	state, err := r.l.mem.m.Decode(s.document)
 	if err != nil {
-		return fmt.Errorf("%s: %w: its snapshot is intact but not understood: %w", l.o.Remote.Name(), ErrCorrupt, err)
+		return fmt.Errorf("%s: %w: its snapshot is intact but not understood: %w", r.remote.Name(), ErrCorrupt, err)
 	}
+	l := r.l
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.d.replace(s); err != nil {
-		l.loaded = false // the files are somewhere between
+	if err := l.j.replace(s); err != nil {
+		l.mem.loaded = false // the files are somewhere between
 		return err
 	}
-	l.started, l.torn, l.lost, l.d.untidy = false, 0, nil, false
-	l.setState(state)
-	l.installs++
-	if err := l.d.twin(l.d.n.fetched, s.document); err != nil {
-		l.o.Logger.Warn("the snapshot has no second copy", "dir", l.d.dir, "error", err)
+	l.mem.started, l.mem.torn, l.mem.lost, l.j.untidy = false, 0, nil, false
+	l.mem.set(state)
+	r.installs++
+	if err := l.j.secondCopy(l.j.n.fetched, s.document); err != nil {
+		l.o.Logger.Warn("the snapshot has no second copy", "dir", l.j.path, "error", err)
 	}
 	return nil
 }
 
-func (d *disk) replace(s *remoteSnapshot) error {
-	if err := d.makeReadyIfNot(); err != nil { // J.prev must be there to tell what the copy was
+// replace is steps 1 to 5.
+func (j *journalFile) replace(s *remoteSnapshot) error {
+	if err := j.makeReady(); err != nil { // J.prev must be there to say what the copy was
 		return err
 	}
-	if err := writeName(d.fs, d.n.fetched, s.document); err != nil {
+	if err := j.write(j.n.fetched, s.document); err != nil {
 		return err
 	}
-	h := d.pos.head
+	h := j.pos.head
 	h.Base, h.Prev, h.At = s.head.Seq, hexSum(s.sum), s.head.At
-	if err := d.writeJournal(h, nil); err != nil {
+	p, err := j.writeNew(h, nil)
+	if err != nil {
 		return err
 	}
-	if err := d.keepPrev(d.n.journal, d.n.journalPrev); err != nil {
+	p.at, p.place = s.head.At, s.head.Place
+	if err := j.keepPrev(j.n.journal, j.n.journalPrev); err != nil {
 		return err
 	}
-	if err := d.fs.syncDir(); err != nil { // J.prev must be there before J is another one
+	if err := j.sync(); err != nil { // J.prev must be there before J is another one
 		return err
 	}
-	if err := d.switchJournal(h, nil, s.head.At); err != nil {
+	if err := j.switchToNew(p); err != nil {
 		return err
 	}
-	if err := d.fs.rename(d.n.fetched, d.n.snapshot); err != nil {
+	if err := j.rename(j.n.fetched, j.n.snapshot); err != nil {
 		return err
 	}
-	d.pos.place = s.head.Place
-	d.writeWitness()
-	return d.fs.syncDir()
+	j.answered()
+	return j.sync()
 }
 
-// current is S and the header of J, which begins there.
-func (l *Log[S, E]) currentSnapshot(ctx context.Context) (h header, document []byte, err error) {
-	err = l.compacted(ctx, func(root *os.Root, fsys files) error {
-		if err := l.compact(ctx, root, fsys); err != nil {
+// compacted is S, after a compaction, and the header of J, which begins there.
+func (r *replica[S, E]) compacted(ctx context.Context) (h header, document []byte, err error) {
+	c, j := &r.l.compaction, &r.l.j
+	err = c.alone(ctx, func(at files) error {
+		if err := c.run(ctx, at); err != nil {
 			return err
 		}
-		return l.exclusively(ctx, root, func() error {
-			if l.lossy() {
-				return fmt.Errorf("%s: the copy has lost commits", l.d.dir)
+		return c.exclusively(ctx, at, func() error {
+			if r.l.mem.lossy() {
+				return fmt.Errorf("%s: the copy has lost commits", j.path)
 			}
-			s, err := l.d.readSnapshot(l.d.n.snapshot)
-			if err == nil && s != nil && s.good && s.head.Seq == l.d.pos.head.Base {
-				h, document = l.d.pos.head, s.data
+			s, err := j.readSnapshot(j.n.snapshot)
+			if err == nil && s != nil && s.good && s.head.Seq == j.pos.head.Base {
+				h, document = j.pos.head, s.data
 			}
 			return err
 		})
 	})
 	if err == nil && document == nil {
-		err = fmt.Errorf("%s: there is no snapshot", l.d.dir)
+		err = fmt.Errorf("%s: there is no snapshot", j.path)
 	}
 	return h, document, err
 }
 
-// lossy tells whether the copy has lost commits, now or before a compaction.
-func (l *Log[S, E]) lossy() bool { return len(l.lost) > 0 || l.d.pos.head.Repairs > 0 }
-
 // share makes the state of the copy a snapshot of the remote log. It returns the newest mark, which
 // is the former one if that has all that the copy has. ErrConflict: another machine was first.
-func (l *Log[S, E]) share(ctx context.Context, former Mark) (m Mark, err error) {
-	h, document, err := l.currentSnapshot(ctx)
+func (r *replica[S, E]) share(ctx context.Context, former Mark) (m Mark, err error) {
+	h, document, err := r.compacted(ctx)
 	if err != nil || h.Base <= former.Seq {
 		return former, err
 	}
 	d, _ := sniff(document)
 	s := &remoteSnapshot{
-		head: remoteHeader{Log: l.o.Remote.Name(), Schema: d.Schema, Seq: h.Base, At: h.At},
+		head: remoteHeader{Log: r.remote.Name(), Schema: d.Schema, Seq: h.Base, At: h.At},
 		sum:  h.prev(), document: document,
 	}
 	if former.Seq > 0 {
-		text, err := l.o.Remote.Load(ctx, former)
+		text, err := r.remote.Load(ctx, former)
 		if errors.Is(err, ErrGone) {
 			return former, ErrConflict
 		}
 		if err != nil {
 			return former, err
 		}
-		old, err := parseRemote(l.o.Remote.Name(), former, math.MaxInt, text)
+		old, err := parseRemote(r.remote.Name(), former, math.MaxInt, text)
 		if err != nil {
 			return former, err
 		}
 		s.trail = old.trail
 	}
-	if err := l.extend(ctx, s, former); err != nil {
-		if now, _, failed := l.o.Remote.Newest(ctx); failed == nil && now.Revision != former.Revision {
+	if err := r.extend(ctx, s, former); err != nil {
+		if now, _, failed := r.remote.Newest(ctx); failed == nil && now.Revision != former.Revision {
 			return former, ErrConflict
 		}
 		return former, err
@@ -324,16 +324,16 @@ func (l *Log[S, E]) share(ctx context.Context, former Mark) (m Mark, err error) 
 	if err != nil {
 		return former, err
 	}
-	return l.o.Remote.Save(ctx, former, Mark{Seq: s.head.Seq, Place: s.head.Place, Size: int64(len(text))}, text)
+	return r.remote.Save(ctx, former, Mark{Seq: s.head.Seq, Place: s.head.Place, Size: int64(len(text))}, text)
 }
 
 // extend adds to the trail the commits after the former snapshot, and finds the place.
-func (l *Log[S, E]) extend(ctx context.Context, s *remoteSnapshot, former Mark) error {
+func (r *replica[S, E]) extend(ctx context.Context, s *remoteSnapshot, former Mark) error {
 	last, sum := former.Seq, uint32(0)
 	if last > 0 {
 		sum = s.at(last)
 	}
-	err := l.o.Remote.Fetch(ctx, former.Place, func(place uint64, commit []byte) error {
+	err := r.remote.Fetch(ctx, former.Place, func(place uint64, commit []byte) error {
 		ln, ok := parseCommit(line{sum: checksum(commit), body: commit})
 		switch {
 		case ok && ln.seq == last && ln.sum == sum && place == former.Place:
@@ -341,18 +341,18 @@ func (l *Log[S, E]) extend(ctx context.Context, s *remoteSnapshot, former Mark) 
 			last, sum = ln.seq, ln.sum
 			s.trail = binary.BigEndian.AppendUint32(s.trail, sum)
 		default:
-			return fmt.Errorf("%s: %w: what is at place %d does not follow commit %d", l.o.Remote.Name(), ErrDiverged, place, last)
+			return fmt.Errorf("%s: %w: what is at place %d does not follow commit %d", r.remote.Name(), ErrDiverged, place, last)
 		}
 		if last < s.head.Seq {
 			return nil
 		}
 		if s.head.Place = place; sum != s.sum {
-			return fmt.Errorf("%s: %w: another commit has number %d there", l.o.Remote.Name(), ErrDiverged, last)
+			return fmt.Errorf("%s: %w: another commit has number %d there", r.remote.Name(), ErrDiverged, last)
 		}
 		return errThere
 	})
 	if err == nil {
-		err = fmt.Errorf("%s: %w: it ends at commit %d, the copy at %d", l.o.Remote.Name(), ErrDiverged, last, s.head.Seq)
+		err = fmt.Errorf("%s: %w: it ends at commit %d, the copy at %d", r.remote.Name(), ErrDiverged, last, s.head.Seq)
 	}
 	if errors.Is(err, errThere) {
 		return nil
@@ -368,7 +368,8 @@ const expungeTries = 8
 // for all. The other commits stay too: what was taken out cannot be written over any more. Expunge
 // returns false if the remote log keeps every commit.
 func (l *Log[S, E]) Expunge(ctx context.Context, holds func(commit []byte) bool) (done bool, err error) {
-	if l.o.Remote == nil {
+	r := l.replica
+	if r == nil {
 		return false, nil
 	}
 	for try := range expungeTries {
@@ -377,23 +378,23 @@ func (l *Log[S, E]) Expunge(ctx context.Context, holds func(commit []byte) bool)
 		case <-ctx.Done():
 			return false, l.named(context.Cause(ctx))
 		}
-		former, each, err := l.o.Remote.Newest(ctx)
+		former, each, err := r.remote.Newest(ctx)
 		if err != nil || each == 0 {
 			return false, l.named(err)
 		}
-		m, err := l.share(ctx, former)
+		m, err := r.share(ctx, former)
 		if errors.Is(err, ErrConflict) {
 			continue
 		}
 		if err != nil {
 			return false, l.named(err)
 		}
-		if err = l.o.Remote.Expunge(ctx, m, holds); errors.Is(err, ErrConflict) {
+		if err = r.remote.Expunge(ctx, m, holds); errors.Is(err, ErrConflict) {
 			continue
 		}
 		return err == nil, l.named(err)
 	}
-	return false, l.named(fmt.Errorf("%s: %w", l.o.Remote.Name(), ErrConflict))
+	return false, l.named(fmt.Errorf("%s: %w", r.remote.Name(), ErrConflict))
 }
 
 // sharing is when the background makes the next snapshot of the remote log.
@@ -407,20 +408,20 @@ type sharing struct {
 const bytesOfCommit = 512
 
 // shareIf makes a snapshot of the remote log when there are many commits since the last.
-func (l *Log[S, E]) shareIf(ctx context.Context, at *sharing) {
-	seq := l.seq()
-	if l.o.Remote == nil || seq == 0 || seq < at.next || time.Now().Before(at.again) {
+func (r *replica[S, E]) shareIf(ctx context.Context, at *sharing) {
+	seq := r.l.seq()
+	if seq == 0 || seq < at.next || time.Now().Before(at.again) {
 		return
 	}
-	m, each, err := l.o.Remote.Newest(ctx)
+	m, each, err := r.remote.Newest(ctx)
 	if err == nil && each == 0 {
 		at.next = math.MaxUint64
 		return
 	}
 	next := func() uint64 { return m.Seq + max(each, uint64(m.Size)/bytesOfCommit) }
 	if err == nil && seq >= next() {
-		if m, err = l.share(ctx, m); err == nil {
-			err = l.o.Remote.Trim(ctx, m)
+		if m, err = r.share(ctx, m); err == nil {
+			err = r.remote.Trim(ctx, m)
 		}
 	}
 	switch {
@@ -430,9 +431,9 @@ func (l *Log[S, E]) shareIf(ctx context.Context, at *sharing) {
 	case ctx.Err() != nil || errors.Is(err, ErrConflict):
 		return
 	case errors.Is(err, ErrDiverged):
-		l.warn(Warning{Kind: Diverged, File: l.d.n.snapshot, Text: fmt.Sprintf("no snapshot was made for the team: %v.", err)})
+		r.l.warn(Warning{Kind: Diverged, File: r.l.j.n.snapshot, Text: fmt.Sprintf("no snapshot was made for the team: %v.", err)})
 	default:
-		l.o.Logger.Warn("snapshot for the team", "dir", l.d.dir, "error", err)
+		r.l.o.Logger.Warn("snapshot for the team", "dir", r.l.j.path, "error", err)
 	}
 	at.again = time.Now().Add(retryAfter)
 }

@@ -58,8 +58,8 @@ type snapshot struct {
 
 // readSnapshot reads and checks a snapshot; nil if there is none. Damage is no
 // error, but a newer schema and another program's file are.
-func (d *disk) readSnapshot(name string) (*snapshot, error) {
-	f, err := d.fs.open(name, os.O_RDONLY)
+func (d *directory) readSnapshot(name string) (*snapshot, error) {
+	f, err := d.open(name, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -68,7 +68,7 @@ func (d *disk) readSnapshot(name string) (*snapshot, error) {
 	}
 	defer f.Close()
 	s := &snapshot{name: name}
-	if s.data, err = readAll(f); err != nil {
+	if s.data, err = f.readAll(); err != nil {
 		return nil, err
 	}
 	var ours bool
@@ -148,8 +148,8 @@ func sumWithout(data []byte, at int) string {
 }
 
 // writeSnapshot encodes to a file, puts the checksum in and syncs it.
-func writeSnapshot(fsys files, name string, encode func(io.Writer) error) error {
-	f, err := fsys.open(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
+func writeSnapshot(d files, name string, encode func(io.Writer) error) error {
+	f, err := d.open(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func writeSnapshot(fsys files, name string, encode func(io.Writer) error) error 
 
 // summed writes a file from its start and computes the checksum on the way.
 type summed struct {
-	f     file
+	f     *file
 	sum   hash.Hash32
 	size  int64
 	start []byte // the first bytes, where the checksum's place is

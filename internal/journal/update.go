@@ -3,7 +3,6 @@ package journal
 import (
 	"context"
 	"errors"
-	"os"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -69,13 +68,6 @@ func (q *queue[S, E]) takeAll() []*call[S, E] {
 	return list
 }
 
-// putBack returns calls that a leader could not serve.
-func (q *queue[S, E]) putBack(list []*call[S, E]) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.list = append(list[:len(list):len(list)], q.list...)
-}
-
 // errLate ends the context of who has waited for Options.LockTimeout.
 var errLate = errors.New("late")
 
@@ -95,7 +87,7 @@ func (l *Log[S, E]) Update(ctx context.Context, decide func(s S, now time.Time) 
 	l.queue.add(c)
 	head, err := l.wait(ctx, c)
 	if err == nil {
-		l.noteWrite()
+		l.background.noteWrite()
 	}
 	return head, err
 }
@@ -120,7 +112,7 @@ func (l *Log[S, E]) wait(ctx context.Context, c *call[S, E]) (Head, error) {
 			} else if cause := context.Cause(ctx); cause != errLate {
 				return Head{}, cause
 			} else {
-				return Head{}, l.d.errorf(l.d.n.lock, ErrLocked, "another write of this process does not end; try again")
+				return Head{}, l.j.errorf(l.j.n.lock, ErrLocked, "another write of this process does not end; try again")
 			}
 		}
 	}
@@ -135,8 +127,8 @@ func (l *Log[S, E]) leadBatch(ctx context.Context, c *call[S, E]) (Head, error) 
 		return c.result()
 	default:
 	}
-	err := l.inFence(ctx, func() error {
-		b := batch[S, E]{l: l, pos: l.d.pos, calls: l.queue.takeAll()}
+	err := l.underLock(ctx, l.o.Fence, func() error {
+		b := batch[S, E]{l: l, pos: l.j.pos, calls: l.queue.takeAll()}
 		defer b.end()
 		b.run(ctx)
 		return nil
@@ -148,18 +140,30 @@ func (l *Log[S, E]) leadBatch(ctx context.Context, c *call[S, E]) (Head, error) 
 	return c.result()
 }
 
-// inFence is underLock for who writes. The lock is not held while the fence is closed.
-func (l *Log[S, E]) inFence(ctx context.Context, do func() error) error {
-	if l.o.Fence == nil {
-		return l.underLock(ctx, do)
-	}
+// underLock holds the file lock, has the files in order and the state caught up, and then runs do.
+// The lead is held. While the fence, if there is one, is closed the lock is not held.
+func (l *Log[S, E]) underLock(ctx context.Context, fence Fence, do func() error) error {
 	for {
+		at, err := l.open()
+		if err != nil {
+			return err
+		}
 		closed := false
-		err := l.locked(ctx, func() (func(), error) {
-			leave, err := l.o.Fence()
-			closed = errors.Is(err, ErrLocked)
-			return leave, err
-		}, do)
+		err = l.lock.hold(ctx, at, func() error {
+			if fence != nil { // before the files are looked at
+				leave, err := fence()
+				if err != nil {
+					closed = errors.Is(err, ErrLocked)
+					return err
+				}
+				defer leave()
+			}
+			defer l.inflight.Store(false)
+			if err := l.prepare(at); err != nil {
+				return err
+			}
+			return do()
+		})
 		if !closed {
 			return err
 		}
@@ -171,64 +175,51 @@ func (l *Log[S, E]) inFence(ctx context.Context, do func() error) error {
 	}
 }
 
-// underLock holds the file lock, has the files in order and the state caught
-// up, and then runs do. The lead is held.
-func (l *Log[S, E]) underLock(ctx context.Context, do func() error) error {
-	return l.locked(ctx, func() (func(), error) { return func() {}, nil }, do)
-}
-
-// locked is underLock with something to enter before the files are looked at.
-func (l *Log[S, E]) locked(ctx context.Context, enter func() (leave func(), err error), do func() error) error {
-	root, fsys, err := l.attach(true)
-	if err != nil {
-		return err
-	}
-	return l.d.lock.hold(ctx, fsys, func() error {
-		leave, err := enter()
-		if err != nil {
-			return err
-		}
-		defer leave()
-		defer l.inflight.Store(false)
-		if err := l.prepare(root); err != nil {
-			return err
-		}
-		return do()
-	})
-}
-
-// attach has the directory open, and made if need be.
-func (l *Log[S, E]) attach(create bool) (*os.Root, files, error) {
+// open has the directory open, and made if need be.
+func (l *Log[S, E]) open() (files, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		return nil, nil, ErrClosed
+		return files{}, ErrClosed
 	}
-	before := l.d.root
-	err := l.d.attach(create)
-	if l.d.root != before {
-		l.loaded = false
+	err := l.attach(true)
+	return l.j.files, err
+}
+
+// exclusively runs do as the one writer.
+func (l *Log[S, E]) exclusively(ctx context.Context, do func() error) error {
+	select {
+	case l.lead <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
-	return l.d.root, l.d.fs, err
+	defer func() { <-l.lead }()
+	wait, cancel := context.WithTimeoutCause(ctx, l.o.LockTimeout, errLate)
+	defer cancel()
+	return l.underLock(wait, nil, do)
 }
 
 // prepare catches up under the file lock and sets inflight.
-func (l *Log[S, E]) prepare(root *os.Root) error {
+func (l *Log[S, E]) prepare(at files) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.d.root != root {
-		return l.d.errorf(l.d.n.lock, ErrLocked, "the directory was replaced meanwhile; try again")
+	if l.j.root != at.root {
+		return errReplaced(l.j.directory)
 	}
-	if !l.loaded || l.d.untidy || !l.d.current() {
-		if err := l.catchUp(true); err != nil {
+	if !l.mem.loaded || l.j.untidy || !l.j.current() {
+		if err := l.mem.catchUp(true); err != nil {
 			return err
 		}
 	}
-	if err := l.d.openForWriting(); err != nil {
+	if err := l.j.openForWriting(); err != nil {
 		return err
 	}
 	l.inflight.Store(true)
-	return l.d.checkRemote()
+	return l.j.checkRemote()
+}
+
+func errReplaced(d *directory) error {
+	return d.errorf(d.n.lock, ErrLocked, "the directory was replaced meanwhile; try again")
 }
 
 // batch is the calls of Update that share a write and an fsync. While inflight
@@ -247,22 +238,22 @@ type batch[S, E any] struct {
 	locked   bool          // mu is held: no view may see what is not on disk
 }
 
-// run decides one call after another, writes once, and answers everyone. With a
-// remote log each is written as soon as it is published.
+// run decides one call after another and writes once. With a remote log each is written, and
+// answered, as soon as it is published.
 func (b *batch[S, E]) run(ctx context.Context) {
 	var err error
 	for len(b.calls) > 0 && err == nil {
 		b.foldPending() // the next one decides on what this one did
 		b.deciding, b.calls = b.calls[0], b.calls[1:]
-		if b.l.o.Remote == nil {
+		if b.l.replica == nil {
 			err = b.decide(b.deciding)
 		} else {
 			err = b.publish(ctx, b.deciding)
 		}
 		b.decided, b.deciding = append(b.decided, b.deciding), nil
-		if b.l.o.Remote != nil && err == nil {
+		if b.l.replica != nil && err == nil {
 			b.answer()
-			b.yield(ctx)
+			b.l.replica.yield(ctx)
 		}
 	}
 	if len(b.text) > 0 && err == nil {
@@ -271,8 +262,6 @@ func (b *batch[S, E]) run(ctx context.Context) {
 	if err != nil {
 		b.fail(err)
 	}
-	b.unlock()
-	b.answer()
 }
 
 func (b *batch[S, E]) answer() {
@@ -296,7 +285,7 @@ func (b *batch[S, E]) decide(c *call[S, E]) error {
 				b.l.o.Logger.Error("a decision panicked", "panic", c.panic, "stack", string(debug.Stack()))
 			}
 		}()
-		events, c.err = c.decide(b.l.state, now)
+		events, c.err = c.decide(b.l.mem.state, now)
 	}()
 	if c.err == nil && c.panic == nil && len(events) > 0 {
 		if err := b.add(c, now, events); err != nil {
@@ -304,19 +293,19 @@ func (b *batch[S, E]) decide(c *call[S, E]) error {
 		}
 	}
 	if c.err == nil {
-		c.head = b.l.reached(b.pos)
+		c.head = b.l.mem.reached(b.pos)
 	}
 	return nil
 }
 
 func (b *batch[S, E]) add(c *call[S, E], now time.Time, events []E) error {
-	if len(b.text) == 0 && !b.l.d.ready() {
+	if len(b.text) == 0 && !b.l.j.ready() {
 		b.lock()
-		if err := b.l.d.makeReady(); err != nil {
-			b.l.loaded = false
+		if err := b.l.j.makeReady(); err != nil {
+			b.l.mem.loaded = false
 			return err
 		}
-		b.pos = b.l.d.pos
+		b.pos = b.l.j.pos
 	}
 	ln, err := commitLine(b.pos.seq+1, b.pos.prev, now, events)
 	if err != nil {
@@ -326,8 +315,8 @@ func (b *batch[S, E]) add(c *call[S, E], now time.Time, events []E) error {
 	if len(b.text) == 0 {
 		b.first = witness{seq: ln.seq, sum: ln.sum}
 	}
-	b.pos.mark, b.pos.sum, b.pos.prev, b.pos.seq, b.pos.place, b.pos.at = b.pos.off, ln.sum, ln.sum, ln.seq, 0, now
-	b.pos.off += ln.size()
+	b.pos.pass(ln)
+	b.pos.at = now
 	b.text, b.line = ln.appendTo(b.text), ln
 	b.pending = &Commit[E]{Seq: ln.seq, At: now, Events: events}
 	return nil
@@ -336,42 +325,41 @@ func (b *batch[S, E]) add(c *call[S, E], now time.Time, events []E) error {
 // write makes the batch durable and folds the rest of it.
 func (b *batch[S, E]) write() error {
 	b.lock()
-	if err := b.l.d.append(b.text, b.first); err != nil {
+	if err := b.l.j.append(b.text, b.first); err != nil {
 		return err
 	}
 	b.foldPending()
-	b.l.d.pos = b.pos
-	b.l.setState(b.l.state)
-	b.l.d.writeWitness()
+	b.l.j.pos = b.pos
+	b.l.mem.set(b.l.mem.state)
+	b.l.j.answered()
 	b.text = nil
 	return nil
 }
 
-// fail gives everyone the error, also those that wrote nothing: what they were
-// to be told rested on what was not written.
+// fail gives everyone the error, also those that wrote nothing: what they
+// decided rested on what was not written.
 func (b *batch[S, E]) fail(err error) {
-	b.l.o.Logger.Warn("write failed", "dir", b.l.d.dir, "error", err)
+	b.l.o.Logger.Warn("write failed", "dir", b.l.j.path, "error", err)
 	b.decided, b.calls = append(b.decided, b.calls...), nil
 	for _, c := range b.decided {
 		c.head, c.err = Head{}, b.l.named(err)
 	}
 }
 
-// end leaves things in order, also if a decision ended its goroutine: then the
-// next leader serves the others.
+// end answers everyone, also if a decision ended its goroutine.
 func (b *batch[S, E]) end() {
-	b.unlock()
 	if b.deciding != nil {
-		b.deciding.err = errors.New("the decision ended its goroutine")
-		close(b.deciding.done)
+		b.decided = append(b.decided, b.deciding)
+		b.fail(errors.New("a decision ended its goroutine, nothing was written; try again"))
 	}
-	b.l.queue.putBack(append(b.decided, b.calls...))
+	b.unlock()
+	b.answer()
 }
 
 func (b *batch[S, E]) foldPending() {
 	if b.pending != nil {
 		b.lock()
-		b.l.state, b.l.ahead = b.l.m.Fold(b.l.state, *b.pending), true
+		b.l.mem.state, b.l.mem.ahead = b.l.mem.m.Fold(b.l.mem.state, *b.pending), true
 		b.pending = nil
 	}
 }
@@ -388,11 +376,11 @@ func (b *batch[S, E]) unlock() {
 	if !b.locked {
 		return
 	}
-	if b.l.d.doubt != nil {
-		b.l.d.closeJournal()
+	if b.l.j.doubt != nil {
+		b.l.j.close()
 	}
-	if b.l.ahead || b.l.d.doubt != nil {
-		b.l.loaded = false
+	if b.l.mem.ahead || b.l.j.doubt != nil {
+		b.l.mem.loaded = false
 	}
 	b.locked = false
 	b.l.mu.Unlock()

@@ -1,0 +1,117 @@
+package journal
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Detached is what [Detach] found.
+type Detached struct {
+	InDoubt int   // commits of this machine that the remote log may have or not; the logs have them
+	Old     error // why newer commits could not be fetched
+}
+
+// Detach makes the copies in some directories ordinary logs. Each fetches first what is new, for
+// wait at most. A commit in doubt that is not there then is added to the log: its writer was
+// told that it may be kept. No process writes the copies meanwhile, since each sees the header.
+func Detach(ctx context.Context, remote func(name string) Remote, wait time.Duration, dirs ...string) (d Detached, err error) {
+	for _, dir := range dirs {
+		names, _ := fs.Glob(os.DirFS(dir), "*.journal") // the pattern is well-formed
+		for _, name := range names {
+			if err := d.detach(ctx, remote, wait, dir, strings.TrimSuffix(name, ".journal")); err != nil {
+				return d, err
+			}
+		}
+	}
+	return d, nil
+}
+
+// leaveTimeout is how long Detach waits for a write, which may wait for its answer.
+const leaveTimeout = 15 * time.Second
+
+func (d *Detached) detach(ctx context.Context, remote func(name string) Remote, wait time.Duration, dir, stem string) error {
+	data, err := os.ReadFile(filepath.Join(dir, stem+".journal"))
+	if err != nil {
+		return err
+	}
+	h := scan(data, 0).head
+	if _, err := os.Stat(filepath.Join(dir, namesOf(stem).doubt)); err != nil && h.Remote == "" {
+		return nil // it is no copy
+	}
+	o := &Options{Name: stem, Schema: h.Schema, LockTimeout: leaveTimeout}
+	if h.Remote != "" {
+		o.Remote = remote(h.Remote)
+	}
+	l, err := Open(dir, blank{}, o)
+	if err != nil {
+		return err
+	}
+	var events []json.RawMessage
+	n := 0
+	err = l.exclusively(ctx, func() error {
+		if h.Remote != "" && d.Old == nil {
+			hurried, cancel := context.WithTimeout(ctx, wait)
+			defer cancel()
+			if d.Old = l.replica.fetch(hurried); !l.mem.loaded {
+				return d.Old // the copy could not be written
+			}
+		}
+		events, n = l.j.readDoubts(l.j.pos)
+		l.o.Remote, l.replica = nil, nil
+		return l.j.makeReady()
+	})
+	if err == nil && n > 0 {
+		_, err = l.Update(ctx, func(struct{}, time.Time) ([]json.RawMessage, error) { return events, nil })
+	}
+	if err == nil {
+		d.InDoubt += n
+		err = l.j.forgetDoubts()
+	}
+	return errors.Join(err, l.Close())
+}
+
+// keepDoubt notes a commit whose publish had no answer.
+func (d *directory) keepDoubt(ln line) error {
+	text, err := d.read(d.n.doubt)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return d.write(d.n.doubt, ln.appendTo(text))
+}
+
+// doubtful tells whether there may be commits in doubt.
+func (d *directory) doubtful() bool {
+	_, err := d.stat(d.n.doubt)
+	return err == nil
+}
+
+// readDoubts returns the events of the commits in doubt that may be the next one after last, and
+// how many commits that are. When another commit has their number they are in the log or never will be.
+func (d *directory) readDoubts(last position) (events []json.RawMessage, n int) {
+	text, _ := d.read(d.n.doubt) // mostly there is none
+	for _, ln := range scan(text, 0).lines {
+		var c Commit[json.RawMessage]
+		if ln.seq == last.seq+1 && ln.prev == last.prev && DecodeDocument(ln.body, &c) == nil {
+			events, n = append(events, c.Events...), n+1
+		}
+	}
+	return events, n
+}
+
+func (d *directory) forgetDoubts() error { return d.remove(d.n.doubt) }
+
+// blank is a machine without a state.
+type blank struct{}
+
+func (blank) New() struct{}                                       { return struct{}{} }
+func (blank) Fold(s struct{}, _ Commit[json.RawMessage]) struct{} { return s }
+func (blank) Clone(s struct{}) struct{}                           { return s }
+func (blank) Encode(io.Writer, struct{}, Header) error            { return errors.ErrUnsupported }
+func (blank) Decode([]byte) (struct{}, error)                     { return struct{}{}, nil }

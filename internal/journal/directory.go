@@ -1,0 +1,219 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// directory is where the files of a log are: their names, whether the directory is there, and
+// which files stand in for others. What the files say is not its business.
+type directory struct {
+	files // of the directory that is open; root is nil until there is one
+	path  string
+	o     *Options
+	n     names
+}
+
+// names are the files' names.
+type names struct {
+	snapshot, snapshotPrev, snapshotNew string
+	fetched                             string
+	journal, journalPrev, journalNew    string
+	head, doubt                         string
+	lock, compactLock, torn             string
+}
+
+func namesOf(stem string) names {
+	s, j := stem+".json", stem+".journal"
+	return names{
+		snapshot: s, snapshotPrev: s + ".prev", snapshotNew: s + ".new", fetched: s + ".fetched",
+		journal: j, journalPrev: j + ".prev", journalNew: j + ".new",
+		head: stem + ".head", doubt: stem + ".doubt", lock: stem + ".lock", compactLock: stem + ".compact.lock", torn: j + ".torn",
+	}
+}
+
+// What is between a file's name and the time when it was set aside.
+const (
+	corruptMark = ".corrupt-"
+	rescuedMark = ".rescued-"
+)
+
+func (d *directory) errorf(name string, kind error, format string, args ...any) error {
+	return pathError(d.path, name, kind, format, args...)
+}
+
+// attach opens the directory. There may be none: then root stays nil, unless the directory
+// is to be made. changed tells whether another directory is open now.
+func (d *directory) attach(create bool) (changed bool, err error) {
+	if d.root != nil && d.attached() {
+		return false, nil
+	}
+	changed = d.root != nil
+	d.detach()
+	if create {
+		if err := makeDir(d.path); err != nil {
+			return changed, err
+		}
+	}
+	root, err := os.OpenRoot(d.path)
+	if errors.Is(err, fs.ErrNotExist) && !create {
+		return changed, nil
+	}
+	if err != nil {
+		return changed, err
+	}
+	d.files = files{root, d.o.Fault}
+	return true, nil
+}
+
+// attached tells whether the directory that is open is still the one of that
+// name, and was not removed and made anew.
+func (d *directory) attached() bool {
+	named, err := os.Stat(d.path)
+	if err != nil {
+		return false
+	}
+	own, err := d.root.Stat(".")
+	return err == nil && os.SameFile(named, own)
+}
+
+func (d *directory) detach() {
+	if d.root != nil {
+		_ = d.root.Close()
+	}
+	d.files = files{}
+}
+
+// size of a file, 0 if there is none.
+func (d *directory) size(name string) int64 {
+	fi, err := d.stat(name)
+	if err != nil {
+		return 0
+	}
+	return fi.Size()
+}
+
+// unusedName is a name for a file that is set aside now.
+func (d *directory) unusedName(start, end string) (string, error) {
+	start += d.o.Now().UTC().Format("20060102T150405.000000000Z")
+	for i := 0; ; i++ {
+		name := start + end
+		if i > 0 {
+			name = fmt.Sprintf("%s-%d%s", start, i, end)
+		}
+		if _, err := d.stat(name); errors.Is(err, fs.ErrNotExist) {
+			return name, nil
+		} else if err != nil {
+			return "", err
+		}
+	}
+}
+
+// asides lists what was set aside: torn writes, damaged files, rescued states.
+func (d *directory) asides() ([]string, error) {
+	entries, err := fs.ReadDir(d.root.FS(), ".")
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, e := range entries {
+		name := e.Name()
+		if name == d.n.torn || strings.HasPrefix(name, d.n.journal+corruptMark) ||
+			strings.HasPrefix(name, d.n.snapshot+corruptMark) || strings.HasPrefix(name, d.n.snapshot+rescuedMark) {
+			found = append(found, name)
+		}
+	}
+	return found, nil
+}
+
+// keepPrev gives a file its .prev name too, if there is such a file.
+func (d *directory) keepPrev(name, prev string) error {
+	if _, err := d.stat(name); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := d.remove(prev); err != nil {
+		return err
+	}
+	return d.linkOrRename(name, prev)
+}
+
+// switchSnapshot keeps S and J under their .prev names and then lets S.new be S.
+func (d *directory) switchSnapshot() error {
+	if err := d.keepPrev(d.n.snapshot, d.n.snapshotPrev); err != nil {
+		return err
+	}
+	if err := d.keepPrev(d.n.journal, d.n.journalPrev); err != nil {
+		return err
+	}
+	if err := d.sync(); err != nil { // S.prev must be there before S is another one
+		return err
+	}
+	// No sync before J is switched too: were only that on disk after a power
+	// cut, S, J.prev and J would still be complete.
+	return d.rename(d.n.snapshotNew, d.n.snapshot)
+}
+
+// secondCopy writes the current snapshot once more, as S.prev, and removes J.prev, which went with
+// the former S.prev. temporary is the name that it is written under.
+func (d *directory) secondCopy(temporary string, snapshot []byte) error {
+	if err := d.write(temporary, snapshot); err != nil {
+		return err
+	}
+	if err := d.rename(temporary, d.n.snapshotPrev); err != nil {
+		return err
+	}
+	if err := d.sync(); err != nil { // what was S.prev needs J.prev, which goes next
+		return err
+	}
+	if err := d.remove(d.n.journalPrev); err != nil {
+		return err
+	}
+	return d.sync()
+}
+
+// purge removes what is not the current state. S.prev becomes a copy of S, so
+// that damage to one snapshot is still no loss. last is the last commit.
+func (d *directory) purge(last uint64) error {
+	data, err := d.read(d.n.snapshot)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := d.secondCopy(d.n.snapshotNew, data); err != nil {
+		return err
+	}
+	gone, err := d.asides()
+	if err != nil {
+		return err
+	}
+	if doubts, _ := d.read(d.n.doubt); len(after(scan(doubts, 0).lines, last)) == 0 {
+		gone = append(gone, d.n.doubt) // their numbers are taken; what is in the log may have been erased
+	}
+	for _, name := range append(gone, d.n.fetched, d.n.journalNew) {
+		if err := d.remove(name); err != nil {
+			return err
+		}
+	}
+	return d.sync() // what is gone must not come back after a power cut
+}
+
+// readWitness returns the zero witness when there is none.
+func (d *directory) readWitness() witness {
+	text, _ := d.read(d.n.head) // one that cannot be read is no witness
+	return parseWitness(text)
+}
+
+// writeWitness says which commit was answered last. Nothing is synced, and an
+// error is nobody's concern: an older witness is true as well.
+func (d *directory) writeWitness(w witness) {
+	f, err := files{root: d.root}.open(d.n.head, os.O_RDWR|os.O_CREATE) // tests do not count it as an operation
+	if err == nil {
+		_, _ = f.WriteAt(w.text(), 0)
+		_ = f.Close()
+	}
+}

@@ -1,0 +1,296 @@
+package journal
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+)
+
+// memory is the state that a log has in memory: what was read of the files so far, folded. The
+// log's mu guards it and the position in the files.
+type memory[S, E any] struct {
+	m Machine[S, E]
+	o *Options
+	j *journalFile
+
+	state   S
+	head    Head     // of the state
+	loaded  bool     // the state is what the files say, up to the position
+	ahead   bool     // the state has commits that are not on disk, or is none
+	started bool     // the state began with that of a Starter
+	lost    []uint64 // commits of which only placeholders are left
+	torn    int      // bytes of an unfinished write after the position
+	losses  int      // [Head.Losses]
+	former  *former[S]
+}
+
+// former is the state before a load.
+type former[S any] struct {
+	head  Head
+	state S
+	lost  []uint64
+	whole bool // it is the state of head, and all of it
+}
+
+// reached is a position as a [Head].
+func (m *memory[S, E]) reached(p position) Head {
+	return Head{Seq: p.seq, At: p.at, Generation: p.head.Generation, Sum: p.prev, Repairs: p.head.Repairs, Offset: p.mark, Losses: m.losses}
+}
+
+// set makes a state that of the position in the files.
+func (m *memory[S, E]) set(s S) {
+	m.state, m.head = s, m.reached(m.j.pos)
+	m.loaded, m.ahead = true, false
+	if m.head.At.Sub(m.o.Now()) > time.Hour {
+		m.j.warn(aheadWarning(m.j.n.journal, m.head.At))
+	}
+}
+
+// forget lets go of the state, which is loaded anew before it is used again.
+func (m *memory[S, E]) forget() {
+	var none S
+	m.state, m.loaded, m.ahead = none, false, true
+}
+
+// lossy tells whether commits were lost, since the snapshot or before it.
+func (m *memory[S, E]) lossy() bool { return len(m.lost) > 0 || m.j.pos.head.Repairs > 0 }
+
+// catchUp folds what others committed. locked tells whether the file lock is held: then the files
+// are repaired.
+func (m *memory[S, E]) catchUp(locked bool) error {
+	if m.loaded && !(locked && m.j.untidy) {
+		r := &recovery{j: m.j}
+		if r.resume(m.head) == nil && !(locked && r.untidy) && m.goOn(m.state, r) == nil {
+			return nil
+		}
+		r.close()
+	}
+	return m.load(locked)
+}
+
+// goOn folds the commits after the state s, and goes on where they end.
+func (m *memory[S, E]) goOn(s S, r *recovery) (err error) {
+	m.ahead = true // Fold may change s
+	if s, err = m.fold(s, r); err != nil {
+		return err
+	}
+	m.j.adopt(r)
+	m.j.untidy, m.torn, m.lost = r.untidy, len(r.torn), append(m.lost, r.allLost()...)
+	m.set(s)
+	return nil
+}
+
+// fold decodes and folds the commits of r.
+func (m *memory[S, E]) fold(s S, r *recovery) (S, error) {
+	for _, ln := range r.lines {
+		if ln.lost {
+			continue
+		}
+		var c Commit[E]
+		if err := DecodeDocument(ln.body, &c); err != nil {
+			return s, m.j.errorf(m.j.n.journal, ErrCorrupt, "commit %d is intact but not understood, it may be of a newer program; nothing is written: %w", ln.seq, err)
+		}
+		s = m.m.Fold(s, c)
+		r.pos.at = c.At
+	}
+	return s, nil
+}
+
+// load reads the state from the files, and under the lock repairs them.
+func (m *memory[S, E]) load(locked bool) error {
+	if m.former == nil && m.head.Seq > 0 {
+		m.former = &former[S]{m.head, m.state, m.lost, !m.ahead && !m.started}
+	}
+	err := m.read(locked)
+	if err == nil && m.former != nil {
+		m.rescue(*m.former)
+	}
+	return err
+}
+
+// loadTries is how often a reader begins anew when the files changed under it.
+const loadTries = 4
+
+func (m *memory[S, E]) read(locked bool) error {
+	m.loaded = false
+	if !locked {
+		if _, err := m.j.attach(false); err != nil {
+			return err
+		}
+	}
+	if m.started = false; !locked && m.start() {
+		return nil
+	}
+	for try := 1; ; try++ {
+		if m.j.root == nil {
+			m.j.close()
+			m.set(m.m.New())
+			return nil
+		}
+		r := &recovery{j: m.j}
+		err := r.gather()
+		if !locked && try < loadTries && r.unsettled(err) {
+			r.close()
+			continue
+		}
+		if err == nil {
+			err = m.take(r, locked)
+		}
+		r.close()
+		return err
+	}
+}
+
+// take makes what was read the state.
+func (m *memory[S, E]) take(r *recovery, locked bool) (err error) {
+	defer func() {
+		if err != nil {
+			m.j.close()
+		}
+	}()
+	s := m.m.New()
+	if r.snap != nil {
+		if s, err = m.m.Decode(r.snap.data); err != nil {
+			return m.j.errorf(r.snap.name, ErrCorrupt, "it is intact but not understood; nothing is written: %w", err)
+		}
+		r.snap.data = nil
+	}
+	if s, err = m.fold(s, r); err != nil {
+		return err
+	}
+	m.j.untidy, m.torn = false, 0
+	if locked {
+		err = r.repair()
+	} else {
+		m.j.untidy, m.torn = r.untidy, len(r.torn)
+		m.j.adopt(r)
+		r.warn(m.j.n.journal, false)
+	}
+	if err != nil {
+		return err
+	}
+	m.lost = r.allLost()
+	m.set(s)
+	return nil
+}
+
+// start takes the state of a Starter and what was committed after it. It fails
+// when anything about the files is unusual; gather then says what it is.
+func (m *memory[S, E]) start() bool {
+	starter, ok := m.m.(Starter[S])
+	if !ok || m.j.doubt != nil {
+		return false
+	}
+	r := &recovery{j: m.j}
+	reached := false
+	s, ok := starter.Start(func(at Head) bool {
+		r.close()
+		r = &recovery{j: m.j}
+		reached = r.resume(at) == nil
+		return reached
+	})
+	m.lost = nil
+	if !ok || !reached || m.goOn(s, r) != nil {
+		r.close()
+		return false
+	}
+	m.started = true
+	return true
+}
+
+// rescue warns if the files lack commits of the former state, and writes that
+// state to a file of its own.
+func (m *memory[S, E]) rescue(f former[S]) {
+	newly := slices.ContainsFunc(m.lost, func(seq uint64) bool { return seq <= f.head.Seq && !slices.Contains(f.lost, seq) })
+	if f.head.Seq <= m.head.Seq && !newly && (f.head.Repairs == m.head.Repairs || len(f.lost) > 0) {
+		m.former = nil
+		return
+	}
+	m.losses++
+	m.head.Losses = m.losses
+	m.j.warn(vanishedWarning(m.j.n.journal, f.head.Seq, m.head.Seq))
+	if m.j.root == nil && f.whole {
+		return // the directory is gone; the next Update makes it, and comes here again
+	}
+	m.former = nil
+	if !f.whole {
+		return
+	}
+	name, err := m.j.unusedName(m.j.n.snapshot+rescuedMark, "")
+	if err == nil {
+		h := Header{Schema: m.o.Schema, Seq: f.head.Seq, Generation: f.head.Generation, At: f.head.At.UTC(), Checksum: noChecksum}
+		err = writeSnapshot(m.j.files, name, func(w io.Writer) error { return m.m.Encode(w, f.state, h) })
+	}
+	m.j.warn(rescuedWarning(name, err))
+}
+
+// headSearched is how many bytes of a journal or a snapshot are read for its header.
+const headSearched = 4 << 10
+
+var errNoHead = errors.New("the journal does not go on from there")
+
+// resume finds a head in J, or in J.prev, and reads the commits that follow.
+// It fails if anything is damaged. If the line of the head is where the head
+// says, what is before it is not read, but for the header.
+func (r *recovery) resume(at Head) error {
+	if r.j.root == nil {
+		return errNoHead
+	}
+	w := r.j.readWitness()
+	if err := r.open(); err != nil {
+		return err
+	}
+	start, err := r.f.readRange(0, min(r.info.Size(), headSearched))
+	if err != nil {
+		return err
+	}
+	h := scan(start, 0)
+	if !h.hasHead || r.checkHeader(r.j.n.journal, h) != nil || h.head.Repairs != at.Repairs || !r.plausible(h.head) {
+		return errNoHead
+	}
+	c, err := readFrom(r.f, at, r.info.Size())
+	if err != nil {
+		return err
+	}
+	c.head, c.headLine, c.hasHead = h.head, h.headLine, true
+	r.from = at
+	older, err := r.merge(c, w)
+	found := c.has(at) || older.has(at) && older.has(Head{Seq: h.head.Base, Sum: h.head.prev()})
+	if err != nil || !found || r.marred || older.bad > 0 {
+		return errNoHead
+	}
+	r.untidy = len(r.torn) > 0
+	return nil
+}
+
+// plausible tells whether there is a snapshot that a journal may follow. Only
+// its first bytes are read.
+func (r *recovery) plausible(h header) bool {
+	f, err := r.j.open(r.j.n.snapshot, os.O_RDONLY)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist) && h.Base == 0
+	}
+	defer f.Close()
+	data, err := f.readRange(0, headSearched)
+	s, ok := sniff(data)
+	return err == nil && ok && s.Schema <= r.j.o.Schema && s.Seq >= h.Base
+}
+
+// readFrom reads a journal from the line of a head on if it is at its offset,
+// else all of it.
+func readFrom(j *file, at Head, size int64) (content, error) {
+	if 0 < at.Offset && at.Offset < size {
+		data, err := j.readRange(at.Offset, size)
+		if err != nil {
+			return content{}, err
+		}
+		if c := scan(data, at.Offset); len(c.lines) > 0 && c.lines[0].off == at.Offset && c.lines[0].is(at) {
+			return c, nil
+		}
+	}
+	data, err := j.readRange(0, size)
+	return scan(data, 0), err
+}
