@@ -41,16 +41,20 @@ func final(c formats.Commit, why string) formats.Commit {
 
 // keepFormer notes in a commit what there is before one of its events. c is nil for
 // a commit that nobody signed.
-func keepFormer(s *State, c *formats.Commit, e Event) {
+func keepFormer(s *State, c *formats.Commit, k kind) {
 	if c == nil || c.Final != "" {
 		return
 	}
-	for _, key := range e.kind().touches() {
+	for _, key := range k.touches {
 		if !slices.Contains(c.Touched, key) {
 			c.Touched = append(c.Touched, key)
 		}
 	}
-	if why := e.kind().keep(s, c); why != "" {
+	why := k.final
+	if why == "" && k.keep != nil {
+		why = k.keep(s, c)
+	}
+	if why != "" {
 		*c = final(*c, why)
 	}
 }
@@ -83,7 +87,7 @@ func (l *Lists) committed(last *formats.Commit, events []Event) {
 	}
 	keys := map[string]bool{}
 	for _, e := range events {
-		for _, key := range e.kind().touches() {
+		for _, key := range e.kind().touches {
 			keys[key] = true
 		}
 	}

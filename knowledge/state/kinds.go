@@ -1,103 +1,97 @@
 package state
 
 import (
-	"maps"
 	"slices"
 
 	"leanctx/formats"
 	"leanctx/knowledge/fact"
 )
 
-// kind is what an event of one kind does. A new kind is a member of [Event], a type with these
-// methods, and its line in [Event.kind]. A list beside the facts is a row: see [List].
-type kind interface {
+// kind is what an event does.
+type kind struct {
 	// touches names what the event changes. A commit of another author that changes one of
 	// them is built on this one.
-	touches() []string
+	touches []string
 
-	// keep notes in c what there is before the event, to take it back. It says why that is not
-	// possible, or nothing.
-	keep(s *State, c *formats.Commit) (why string)
+	// final says why a commit with the event cannot be taken back. Where it is empty, keep notes
+	// in the commit what there is before the event, or says why it cannot. nil: there is nothing.
+	final string
+	keep  func(*State, *formats.Commit) (final string)
 
-	fold(*State)
+	fold func(*State)
 }
 
+// kind has a row for each member of an event.
 func (e Event) kind() kind {
 	switch {
 	case e.Open != nil:
-		return opening{of: e.Open}
+		return kind{fold: func(s *State) { s.root, s.hash = e.Open.Root, e.Open.Hash }}
 	case e.Put != nil:
-		return put{e.Put}
+		return ofVersion(e.Put.Category, e.Put.Key, e.Put.ID, func(s *State, n fact.ID) { put(s, n, e.Put) })
 	case e.Confirm != nil:
-		return e.Confirm
+		c := e.Confirm
+		return ofVersion(c.Category, c.Key, c.ID, func(s *State, n fact.ID) { s.change(n, c.ID, c.apply) })
 	case e.Questions != nil:
-		return e.Questions
+		q := e.Questions
+		return ofVersion(q.Category, q.Key, q.ID, func(s *State, n fact.ID) {
+			s.change(n, q.ID, func(v *fact.Version) { v.Questions, v.QuestionsAt = q.Questions, &q.At })
+		})
 	case e.Erase != nil:
-		return erasure{*e.Erase}
+		return kind{touches: []string{keyOf(e.Erase.Category, e.Erase.Key)}, final: "what is erased is gone for good", fold: func(s *State) { erase(s, *e.Erase) }}
 	case e.Revive != nil:
-		return revival{of: e.Revive}
+		return kind{final: wasImport, fold: func(s *State) { s.revive(fact.IDOf(e.Revive.Category, e.Revive.Key)) }}
 	case e.Rename != nil:
-		return renaming{e.Rename}
+		return ofRenaming(e.Rename)
 	case e.Replace != nil:
-		return e.Replace
+		return kind{touches: e.Replace.touches(), fold: e.Replace.fold}
 	case e.Pattern != nil:
-		return entry[formats.Pattern]{&Patterns, *e.Pattern, false}
+		return Patterns.set(*e.Pattern)
 	case e.Unpattern != nil:
-		return entry[formats.Pattern]{&Patterns, *e.Unpattern, true}
+		return Patterns.unset(*e.Unpattern)
 	case e.Gotcha != nil:
-		return entry[formats.Gotcha]{&Gotchas, *e.Gotcha, false}
+		return Gotchas.set(*e.Gotcha)
 	case e.Ungotcha != "":
-		return entry[formats.Gotcha]{&Gotchas, formats.Gotcha{ID: e.Ungotcha}, true}
+		return Gotchas.unset(formats.Gotcha{ID: e.Ungotcha})
 	case e.Relate != nil:
-		return entry[formats.Relation]{&Relations, *e.Relate, false}
+		return Relations.set(*e.Relate)
 	case e.Unrelate != nil:
-		return entry[formats.Relation]{&Relations, *e.Unrelate, true}
+		return Relations.unset(*e.Unrelate)
 	case e.Remind != nil:
-		return entry[formats.Reminder]{&Reminders, *e.Remind, false}
+		return Reminders.set(*e.Remind)
 	case e.Dispute != nil:
-		return entry[formats.Dispute]{&Disputes, *e.Dispute, false}
+		return Disputes.set(*e.Dispute)
 	case e.Judge != nil:
-		return entry[formats.JudgedPair]{&Judged, *e.Judge, false}
+		return Judged.set(*e.Judge)
 	case e.Note != nil:
-		return note{of: *e.Note}
+		k := kind{fold: func(s *State) { s.History = append(s.History, *e.Note) }}
+		if e.Note.Kind == NoteImport {
+			k.final = wasImport
+		}
+		return k
 	case e.Extra != nil:
-		return unknown{all: e.Extra}
+		return kind{final: wasImport, fold: func(s *State) { s.Extra = e.Extra }}
 	case e.Replica != nil:
-		return synced{as: e.Replica}
+		return kind{fold: func(s *State) { s.Replica = e.Replica }}
 	}
-	return nothing{} // an author, or damage
+	return kind{fold: func(*State) {}} // an author
 }
 
-// nothing is the kind of an event that changes nothing. Other kinds have what they do not do from it.
-type nothing struct{}
+const wasImport = "it was an import"
 
-func (nothing) touches() []string                   { return nil }
-func (nothing) keep(*State, *formats.Commit) string { return "" }
-func (nothing) fold(*State)                         {}
+func keyOf(category, key string) string { return "fact " + docID(fact.IDOf(category, key)) }
 
-func factKey(n fact.ID) string { return "fact " + docID(n) }
-
-func keyOf(category, key string) string { return factKey(fact.IDOf(category, key)) }
-
-// opening names the project.
-type opening struct {
-	nothing
-	of *Opened
+// ofVersion is the kind of an event about one version of a fact.
+func ofVersion(category, key, id string, fold func(*State, fact.ID)) kind {
+	n := fact.IDOf(category, key)
+	return kind{
+		touches: []string{keyOf(category, key)},
+		keep:    func(s *State, c *formats.Commit) string { return keepVersion(s, c, n, id) },
+		fold:    func(s *State) { fold(s, n) },
+	}
 }
-
-func (o opening) fold(s *State) { s.root, s.hash = o.of.Root, o.of.Hash }
 
 // put adds a version or takes the place of the one with its id.
-type put struct{ v *fact.Version }
-
-func (p put) touches() []string { return []string{keyOf(p.v.Category, p.v.Key)} }
-
-func (p put) keep(s *State, c *formats.Commit) string {
-	return keepVersion(s, c, fact.IDOf(p.v.Category, p.v.Key), p.v.ID)
-}
-
-func (p put) fold(s *State) {
-	v, n := p.v, fact.IDOf(p.v.Category, p.v.Key)
+func put(s *State, n fact.ID, v *fact.Version) {
 	vs := slices.Clone(s.Versions(n))
 	if i := slices.IndexFunc(vs, func(w *fact.Version) bool { return w.ID == v.ID }); i >= 0 {
 		vs[i] = v
@@ -110,14 +104,6 @@ func (p put) fold(s *State) {
 	s.names[v.ID] = n
 	s.spell(n, v.Category)
 }
-
-func (c *Confirmation) touches() []string { return []string{keyOf(c.Category, c.Key)} }
-
-func (c *Confirmation) keep(s *State, of *formats.Commit) string {
-	return keepVersion(s, of, fact.IDOf(c.Category, c.Key), c.ID)
-}
-
-func (c *Confirmation) fold(s *State) { s.change(fact.IDOf(c.Category, c.Key), c.ID, c.apply) }
 
 func (c *Confirmation) apply(v *fact.Version) {
 	v.ConfirmationCount++
@@ -142,86 +128,47 @@ func (c *Confirmation) apply(v *fact.Version) {
 	v.TakenIn = false
 }
 
-func (q *NewQuestions) touches() []string { return []string{keyOf(q.Category, q.Key)} }
-
-func (q *NewQuestions) keep(s *State, c *formats.Commit) string {
-	return keepVersion(s, c, fact.IDOf(q.Category, q.Key), q.ID)
-}
-
-func (q *NewQuestions) fold(s *State) {
-	s.change(fact.IDOf(q.Category, q.Key), q.ID, func(v *fact.Version) { v.Questions, v.QuestionsAt = q.Questions, &q.At })
-}
-
-type erasure struct{ formats.Tombstone }
-
-func (e erasure) touches() []string { return []string{keyOf(e.Category, e.Key)} }
-
-func (erasure) keep(*State, *formats.Commit) string { return "what is erased is gone for good" }
-
-func (e erasure) fold(s *State) {
-	n := fact.IDOf(e.Category, e.Key)
+func erase(s *State, t formats.Tombstone) {
+	n := fact.IDOf(t.Category, t.Key)
 	for _, v := range s.Versions(n) {
 		delete(s.names, v.ID)
 		s.count--
 	}
 	s.drop(n)
-	s.tombstones = maps.Clone(s.tombstones)
-	if s.tombstones == nil {
-		s.tombstones = map[fact.ID]formats.Tombstone{}
-	}
-	s.tombstones[n] = e.Tombstone
-	s.unlink(n)
+	s.Lists.erase(n, t)
 }
 
-// revival is an import with replace that brings an erased name back.
-type revival struct {
-	nothing
-	of *formats.Tombstone
-}
-
-func (revival) keep(*State, *formats.Commit) string { return wasImport }
-
-func (r revival) fold(s *State) {
-	s.tombstones = maps.Clone(s.tombstones)
-	delete(s.tombstones, fact.IDOf(r.of.Category, r.of.Key))
-}
-
-const wasImport = "it was an import"
-
-// renaming moves the versions of a fact to another name.
-type renaming struct{ *formats.Renaming }
-
-func (r renaming) touches() []string {
-	return []string{keyOf(r.From.Category, r.From.Key), keyOf(r.To.Category, r.To.Key)}
-}
-
-func (r renaming) keep(s *State, c *formats.Commit) string {
-	c.Renamed = r.Renaming
-	to := fact.IDOf(r.To.Category, r.To.Key)
-	if to != fact.IDOf(r.From.Category, r.From.Key) && len(s.Versions(to)) > 0 {
-		return "it made one fact of two"
-	}
-	return ""
-}
-
-func (r renaming) fold(s *State) {
+// ofRenaming is the kind of an event that moves the versions of a fact to another name.
+func ofRenaming(r *formats.Renaming) kind {
 	from, to := fact.IDOf(r.From.Category, r.From.Key), fact.IDOf(r.To.Category, r.To.Key)
-	moved := s.Versions(from)
-	var vs []*fact.Version
-	if from != to {
-		vs = slices.Clone(s.Versions(to))
-		s.drop(from)
+	return kind{
+		touches: []string{keyOf(r.From.Category, r.From.Key), keyOf(r.To.Category, r.To.Key)},
+		keep: func(s *State, c *formats.Commit) string {
+			c.Renamed = r
+			if to != from && len(s.Versions(to)) > 0 {
+				return "it made one fact of two"
+			}
+			return ""
+		},
+		fold: func(s *State) {
+			moved := s.Versions(from)
+			var vs []*fact.Version
+			if from != to {
+				vs = slices.Clone(s.Versions(to))
+				s.drop(from)
+			}
+			for _, v := range moved {
+				w := *v
+				w.Category, w.Key, w.RenamedAt = r.To.Category, r.To.Key, &r.At
+				vs = append(vs, &w)
+				s.names[w.ID] = to
+			}
+			slices.SortStableFunc(vs, fact.ByPeriod)
+			s.set(to, vs)
+			s.spell(to, r.To.Category)
+			s.rename(r)
+		},
 	}
-	for _, v := range moved {
-		w := *v
-		w.Category, w.Key, w.RenamedAt = r.To.Category, r.To.Key, &r.At
-		vs = append(vs, &w)
-		s.names[w.ID] = to
-	}
-	slices.SortStableFunc(vs, fact.ByPeriod)
-	s.set(to, vs)
-	s.spell(to, r.To.Category)
-	s.rename(r.Renaming)
 }
 
 func (r *Replacement) touches() []string {
@@ -231,8 +178,6 @@ func (r *Replacement) touches() []string {
 	}
 	return names
 }
-
-func (*Replacement) keep(*State, *formats.Commit) string { return "" }
 
 func (r *Replacement) fold(s *State) {
 	for _, x := range r.Facts {
@@ -258,36 +203,3 @@ func (r *Replacement) fold(s *State) {
 		l.replace(s, r)
 	}
 }
-
-// note adds to the store's own log.
-type note struct {
-	nothing
-	of formats.Insight
-}
-
-func (n note) keep(*State, *formats.Commit) string {
-	if n.of.Kind == NoteImport {
-		return wasImport
-	}
-	return ""
-}
-
-func (n note) fold(s *State) { s.History = append(s.History, n.of) }
-
-// unknown sets the members of an imported file that we do not know.
-type unknown struct {
-	nothing
-	all formats.Unknown
-}
-
-func (unknown) keep(*State, *formats.Commit) string { return wasImport }
-
-func (x unknown) fold(s *State) { s.Extra = x.all }
-
-// synced notes how far the store has read what others share.
-type synced struct {
-	nothing
-	as *formats.Replica
-}
-
-func (r synced) fold(s *State) { s.Replica = r.as }

@@ -104,6 +104,21 @@ func GotchaVersion(g *formats.Gotcha) *fact.Version {
 	}
 }
 
+// erase leaves a tombstone of a fact.
+func (l *Lists) erase(n fact.ID, t formats.Tombstone) {
+	l.tombstones = maps.Clone(l.tombstones)
+	if l.tombstones == nil {
+		l.tombstones = map[fact.ID]formats.Tombstone{}
+	}
+	l.tombstones[n] = t
+	l.unlink(n)
+}
+
+func (l *Lists) revive(n fact.ID) {
+	l.tombstones = maps.Clone(l.tombstones)
+	delete(l.tombstones, n)
+}
+
 // unlink drops the relations and the disputes of a fact.
 func (l *Lists) unlink(n fact.ID) {
 	l.Relations = slices.DeleteFunc(slices.Clone(l.Relations), func(r formats.Relation) bool {
@@ -114,7 +129,7 @@ func (l *Lists) unlink(n fact.ID) {
 	})
 	l.Commits = slices.Clone(l.Commits)
 	for i, c := range l.Commits { // they hold values
-		if slices.Contains(c.Touched, factKey(n)) {
+		if slices.Contains(c.Touched, "fact "+docID(n)) {
 			l.Commits[i] = final(c, "something that it changed was erased")
 		}
 	}
@@ -297,31 +312,26 @@ func (l *List[T]) change(s *State, to []T) {
 
 func (l *List[T]) clip(of *Lists) { *l.Of(of) = slices.Clip(*l.Of(of)) }
 
-// entry is the kind of event that sets an entry of a list, or drops it.
-type entry[T any] struct {
-	list *List[T]
-	x    T
-	gone bool
+// set is the kind of an event that sets an entry.
+func (l *List[T]) set(x T) kind {
+	return l.kind(x, func(all []T) []T { return l.with(all, x) })
 }
 
-func (e entry[T]) touches() []string { return e.list.Keys(e.x) }
-
-func (e entry[T]) keep(s *State, c *formats.Commit) string {
-	if e.list.Former == nil {
-		return e.list.final
-	}
-	kept := e.list.Former(c)
-	if old, ok := e.list.Find(&s.Lists, e.x); ok && e.list.index(*kept, e.x) < 0 {
-		*kept = append(*kept, old)
-	}
-	return ""
+// unset is the kind of an event that drops an entry.
+func (l *List[T]) unset(x T) kind {
+	return l.kind(x, func(all []T) []T { return l.without(all, x) })
 }
 
-func (e entry[T]) fold(s *State) {
-	all := *e.list.Of(&s.Lists)
-	if e.gone {
-		e.list.change(s, e.list.without(all, e.x))
-	} else {
-		e.list.change(s, e.list.with(all, e.x))
+func (l *List[T]) kind(x T, to func([]T) []T) kind {
+	return kind{
+		touches: l.Keys(x), final: l.final,
+		keep: func(s *State, c *formats.Commit) string {
+			kept := l.Former(c)
+			if old, ok := l.Find(&s.Lists, x); ok && l.index(*kept, x) < 0 {
+				*kept = append(*kept, old)
+			}
+			return ""
+		},
+		fold: func(s *State) { l.change(s, to(*l.Of(&s.Lists))) },
 	}
 }

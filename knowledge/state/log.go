@@ -291,7 +291,7 @@ func (l *Log) Expunge(ctx context.Context, gone []*fact.Version) (bool, error) {
 func commitsOf(vs []*fact.Version) func(commit []byte) bool {
 	names, texts := map[string]bool{}, [][]byte{}
 	for _, v := range vs {
-		names[factKey(fact.IDOf(v.Category, v.Key))] = true
+		names[keyOf(v.Category, v.Key)] = true
 		for _, text := range []string{v.ID, v.Value} {
 			var b bytes.Buffer
 			enc := json.NewEncoder(&b) // as the journal writes its commits
@@ -313,7 +313,7 @@ func commitsOf(vs []*fact.Version) func(commit []byte) bool {
 			return true
 		}
 		return slices.ContainsFunc(c.Events, func(e Event) bool {
-			return slices.ContainsFunc(e.kind().touches(), func(name string) bool { return names[name] })
+			return slices.ContainsFunc(e.kind().touches, func(name string) bool { return names[name] })
 		})
 	}
 }
@@ -372,8 +372,9 @@ func (machine) Fold(s *State, c journal.Commit[Event]) *State {
 		if e.Author != nil {
 			last = &formats.Commit{By: e.Author.By, Kind: e.Author.Kind, At: c.At, Clock: e.Author.Clock, Undo: e.Author.Undo}
 		}
-		keepFormer(s, last, e)
-		e.kind().fold(s)
+		k := e.kind()
+		keepFormer(s, last, k)
+		k.fold(s)
 	}
 	s.committed(last, c.Events)
 	return s
