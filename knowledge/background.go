@@ -155,7 +155,7 @@ func (b *background) settleIndex() {
 	s := b.store
 	at := s.log.IndexStatus()
 	switch {
-	case !at.Open || at.Pending < syncTail:
+	case !at.Open || at.Pending < syncTail || at.Newer:
 		return
 	case !at.Stored && at.Pending > buildMost:
 		if s.opts.Detach != nil {

@@ -16,8 +16,8 @@ import (
 	"leanctx/knowledge/index"
 )
 
-// A command answers before it writes any index. There may be none on disk, half of one, or one that only a newer build
-// can read. The next command finds what it wrote.
+// A command answers before it writes any index. There may be none on disk, half of one, or one of another version of the
+// program. The next command finds what it wrote. It writes none beside that of a newer version.
 func TestAnsweredBeforeIndexed(t *testing.T) {
 	whole := filled(t, 100)
 	want := ask249(t, named(t, whole))
@@ -27,7 +27,8 @@ func TestAnsweredBeforeIndexed(t *testing.T) {
 		"cut":             func(dir string) error { return os.Truncate(segments(dir)[0], 100) },
 		"emptied":         func(dir string) error { return os.Truncate(segments(dir)[0], 0) },
 		"a flipped byte":  func(dir string) error { return flip(segments(dir)[0], 100, 1) },
-		"another mapping": func(dir string) error { return otherMapping(generations(dir)[0]) },
+		"earlier version": func(dir string) error { return otherMapping(generations(dir)[0], -1) },
+		"newer version":   func(dir string) error { return otherMapping(generations(dir)[0], 1) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := copied(t, whole)
@@ -45,12 +46,12 @@ func TestAnsweredBeforeIndexed(t *testing.T) {
 			if got := ask249(t, s); got != want {
 				t.Errorf("answered\n%s\nwant\n%s", got, want)
 			}
-			damaged := name != "missing" && name != "another mapping"
-			if left := generations(dir); len(left) != 0 && name != "another mapping" {
+			setAside := name != "missing" && name != "newer version"
+			if left := generations(dir); len(left) != 0 && name != "newer version" {
 				t.Errorf("written before the answer: %v", left)
 			}
 			aside, _ := filepath.Glob(filepath.Join(dir, "index", "*.damaged"))
-			if told := strings.Contains(logged.String(), "damaged"); told != damaged || len(aside) != 0 != damaged {
+			if warned := strings.Contains(logged.String(), "set aside"); warned != setAside || len(aside) != 0 != setAside {
 				t.Errorf("set aside: %v, logged: %s", aside, &logged)
 			}
 			if err := s.Close(); err != nil {
@@ -75,7 +76,8 @@ func TestIndexDamagedUnderAServer(t *testing.T) {
 		read  bool
 	}{
 		"flipped":         {func(dir string) error { return flip(segments(dir)[0], 0, -1) }, true},
-		"another mapping": {func(dir string) error { return otherMapping(generations(dir)[0]) }, false},
+		"earlier version": {func(dir string) error { return otherMapping(generations(dir)[0], -1) }, false},
+		"newer version":   {func(dir string) error { return otherMapping(generations(dir)[0], 1) }, false},
 		"deleted":         {func(dir string) error { return os.RemoveAll(filepath.Join(dir, "index")) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -160,8 +162,8 @@ func flip(path string, at, n int) error {
 	return f.Close()
 }
 
-// otherMapping makes a generation one of another version of the program.
-func otherMapping(generation string) error {
+// otherMapping makes a generation one of an earlier version of the program (by -1) or a newer one (by 1).
+func otherMapping(generation string, by float64) error {
 	path := filepath.Join(generation, "generation.json")
 	line, err := os.ReadFile(path)
 	if err != nil {
@@ -172,7 +174,7 @@ func otherMapping(generation string) error {
 	if err := json.Unmarshal(text, &m); err != nil {
 		return err
 	}
-	m["mapping"] = m["mapping"].(float64) + 1
+	m["mapping"] = m["mapping"].(float64) + by
 	if text, err = json.Marshal(m); err != nil {
 		return err
 	}

@@ -339,7 +339,7 @@ func (l *lookup) rank(ctx context.Context) (r Recalled, held bool, err error) {
 		c.answer(&r, asked, l.meaning)
 		r.missingIn(asked, c.without)
 	})
-	if x := s.log.IndexStatus(); s.opts.LongLived && (!x.Stored || x.Pending > 4*syncTail) {
+	if x := s.log.IndexStatus(); s.opts.LongLived && !x.Newer && (!x.Stored || x.Pending > 4*syncTail) {
 		s.work.wake()
 	}
 	return r, held, err

@@ -115,7 +115,7 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 		r.Gone = files.Witness
 	}
 	x := files.Index
-	r.Index, r.Reindexing = indexStatus(x), x.Open && !x.Stored && x.Pending == 0 && r.Facts > 0
+	r.Index, r.Reindexing = indexStatus(x), x.Open && !x.Stored && !x.Newer && x.Pending == 0 && r.Facts > 0
 	r.damage(ctx, s, files)
 	return r, err
 }
@@ -279,6 +279,8 @@ func indexStatus(x state.IndexStatus) string {
 	switch {
 	case !x.Open:
 		return "not opened yet (made when first searched)"
+	case x.Newer:
+		return "on disk for a newer version of the program only; in memory, " + prose.Count(x.Pending, "fact")
 	case !x.Stored:
 		return "in memory, " + prose.Count(x.Pending, "fact")
 	}

@@ -17,14 +17,15 @@ import (
 	"leanctx/internal/journal"
 )
 
-// ErrBusy says that another process, or another call, is writing the index. Nothing needs to be done again.
-var ErrBusy = errors.New("the index is being written by another process")
+// ErrBusy says that the index is another's to write: another process or call is writing it, or a newer version of the
+// program wrote it. Nothing needs to be done again.
+var ErrBusy = errors.New("the index is being written by another process, or a newer version of the program wrote it")
 
 // Build writes an index of all facts, as they stand at position to. Each doc must have an ID of its own. extra is kept
 // beside them. progress is told how many are done, after each 1,000; it may be nil. Without any doc it removes the
-// index, since an Index without a generation holds as much. It returns ErrBusy if another writer is at work.
+// index, since an Index without a generation holds as much. It returns ErrBusy if the index is another's to write.
 func Build(ctx context.Context, dir string, to Position, docs iter.Seq[Doc], extra []byte, progress func(done int)) error {
-	unlock, err := lock(dir)
+	unlock, err := lockOwn(dir)
 	if err != nil {
 		return err
 	}
@@ -48,6 +49,16 @@ func lock(dir string) (unlock func(), err error) {
 	}
 	clearTemporary(dir)
 	return func() { l.Unlock(); root.Close() }, nil
+}
+
+// lockOwn is lock, unless a newer version of the program wrote the index. Two versions that work side by side would
+// otherwise take each other's index away in turns.
+func lockOwn(dir string) (unlock func(), err error) {
+	if unlock, err = lock(dir); err == nil && Newer(dir) {
+		unlock()
+		return nil, ErrBusy
+	}
+	return unlock, err
 }
 
 // build is Build under the lock.
@@ -105,7 +116,7 @@ func build(ctx context.Context, dir string, to Position, docs iter.Seq[Doc], ext
 	return publish(dir, made, to.Seq)
 }
 
-// Remove removes the index, all generations and damaged ones. A reader that has one open keeps it.
+// Remove removes the index, all generations and what was set aside. A reader that has one open keeps it.
 func Remove(dir string) error {
 	if !exists(dir) {
 		return nil
@@ -131,7 +142,7 @@ func remove(dir string) error {
 		}
 		err = errors.Join(err, os.RemoveAll(trash))
 	}
-	for _, p := range matching(dir, "*"+damaged) {
+	for _, p := range matching(dir, "*"+aside) {
 		err = errors.Join(err, os.RemoveAll(p))
 	}
 	return err
@@ -146,7 +157,7 @@ func (x *Index) Sync(ctx context.Context, extraAt func(Position) ([]byte, error)
 		return ErrBusy
 	}
 	defer x.syncing.Unlock()
-	unlock, err := lock(x.dir)
+	unlock, err := lockOwn(x.dir)
 	if err != nil {
 		return err
 	}

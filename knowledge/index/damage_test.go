@@ -224,20 +224,55 @@ func TestOlderGenerationTakesOver(t *testing.T) {
 	}
 }
 
-// A generation of another mapping is left alone and not used.
-func TestForeignGenerationIsNotUsed(t *testing.T) {
+// A generation of an earlier version of the program is set aside like a damaged one, and the log says what it is.
+func TestGenerationOfAnEarlierVersionIsSetAside(t *testing.T) {
 	dir, generation := sample(t)
 	log, text := logged()
-	index.OtherMapping(t, generation)
+	index.OtherMapping(t, generation, -1)
 	x := open(t, dir, &index.Options{Log: log})
-	if _, ok := x.OnDisk(); ok || text.Len() > 0 {
-		t.Errorf("one of another mapping is used or logged: %q", text)
+	if _, ok := x.OnDisk(); ok || !strings.Contains(text.String(), "earlier version") || strings.Contains(text.String(), "index is damaged") {
+		t.Errorf("used: %v, logged: %q", ok, text)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "3-*")); len(left) != 1 || left[0] != generation+".damaged" {
+		t.Errorf("not set aside: %v", left)
 	}
 	build(t, dir, 3, doc("decision", "cache", "redis"))
 	if x = open(t, dir, nil); x.Count() != 1 {
 		t.Errorf("%d facts after a new build", x.Count())
 	}
-	onlyGeneration(t, dir) // the other one was removed
+}
+
+// A generation of a newer version of the program is left alone, and nothing is written beside it: two versions that
+// work side by side do not take each other's index away in turns. Who erases a fact removes it all the same.
+func TestGenerationOfANewerVersionStays(t *testing.T) {
+	dir, generation := sample(t)
+	mine := open(t, dir, nil) // opened before
+	log, text := logged()
+	index.OtherMapping(t, generation, 1)
+	x := open(t, dir, &index.Options{Log: log})
+	if _, ok := x.OnDisk(); ok || !strings.Contains(text.String(), "newer version") {
+		t.Errorf("used: %v, logged: %q", ok, text)
+	}
+	for _, of := range []*index.Index{x, mine} {
+		if err := of.Apply(position(4), []index.Doc{doc("decision", "cache", "redis")}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if hits := found(t, of, index.Query{Terms: terms("redis")}); len(hits) == 0 {
+			t.Error("the facts in memory are not found")
+		}
+		if err := of.Sync(t.Context(), nil); !errors.Is(err, index.ErrBusy) {
+			t.Errorf("sync: %v", err)
+		}
+	}
+	if err := index.Build(t.Context(), dir, position(4), slices.Values([]index.Doc{doc("a", "b", "c")}), nil, nil); !errors.Is(err, index.ErrBusy) {
+		t.Errorf("build: %v", err)
+	}
+	if onlyGeneration(t, dir) != generation {
+		t.Error("it is another one")
+	}
+	if err := index.Remove(dir); err != nil || index.Exists(dir) {
+		t.Errorf("still there after it was removed: %v", err)
+	}
 }
 
 // Damage under an open index is noticed by the answer that meets it, and by no other.

@@ -19,9 +19,10 @@
 // A sync clones the newest generation by hard link; .zap segments are immutable, the other files are copied. It opens
 // the clone, applies one batch, closes it, and renames it into place. Whoever writes holds index.lock; it is tried,
 // never waited for. A new generation removes the older ones. A reader that has one open keeps it: its files live on
-// without a name. A damaged generation is logged and renamed to <name>.damaged; one such is kept. A generation of
-// another mapping is not damaged but another version's. It is not used. The next one removes it, lest each upgrade
-// fill the disk.
+// without a name. A damaged generation is logged and renamed to <name>.damaged; one such is kept. So is one of an
+// earlier mapping, which an earlier version of the program wrote. One of a later mapping is logged and left alone, and
+// nothing is written beside it. So an old server and a new one do not set aside each other's index in turns: the old
+// one answers from memory until it ends.
 //
 // # What always holds
 //

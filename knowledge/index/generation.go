@@ -39,7 +39,7 @@ const (
 	extraName    = "extra"
 	lockName     = "index.lock"
 	temporary    = "tmp-"
-	damaged      = ".damaged"
+	aside        = ".damaged"
 )
 
 // manifest is generation.json: what a generation holds and which files it consists of.
@@ -66,8 +66,11 @@ type generation struct {
 	forks atomic.Int32 // how many indexes use it beside the first
 }
 
-// errOther says that a generation is whole, but not for this program or this caller.
-var errOther = errors.New("made by another version of the program")
+// A generation of another mapping is whole, but not for this version of the program.
+var (
+	errOlder = errors.New("made by an earlier version of the program")
+	errNewer = errors.New("made by a newer version of the program")
+)
 
 // openGeneration checks the files of a generation and opens it.
 func openGeneration(path string) (*generation, error) {
@@ -78,8 +81,11 @@ func openGeneration(path string) (*generation, error) {
 	if err := g.readManifest(); err != nil {
 		return nil, err
 	}
-	if g.Mapping != mappingVersion {
-		return nil, errOther
+	switch {
+	case g.Mapping > mappingVersion:
+		return nil, errNewer
+	case g.Mapping < mappingVersion:
+		return nil, errOlder
 	}
 	err := g.check()
 	if err != nil {
@@ -220,7 +226,7 @@ func generations(dir string) ([]string, error) {
 // seqOf is the commit in a generation's name.
 func seqOf(name string) (uint64, bool) {
 	seq, random, ok := strings.Cut(name, "-")
-	if !ok || strings.HasSuffix(random, damaged) {
+	if !ok || strings.HasSuffix(random, aside) {
 		return 0, false
 	}
 	n, err := strconv.ParseUint(seq, 10, 64)
@@ -229,7 +235,8 @@ func seqOf(name string) (uint64, bool) {
 
 func newName(seq uint64) string { return fmt.Sprintf("%d-%s", seq, strings.ToLower(rand.Text()[:8])) }
 
-// newest opens the newest generation in dir that is whole; nil if there is none. Damaged ones are set aside.
+// newest opens the newest generation in dir that is whole; nil if there is none. Damaged ones, and those of an
+// earlier mapping, are set aside.
 func newest(dir string, o *Options) (*generation, error) {
 	for range 10 {
 		g, again, err := o.newest(dir)
@@ -252,7 +259,8 @@ func (o *Options) newest(dir string) (g *generation, again bool, err error) {
 		switch {
 		case err == nil:
 			return g, false, nil
-		case errors.Is(err, errOther):
+		case errors.Is(err, errNewer):
+			o.Log.Info("the index is not used", slog.String("path", path), slog.Any("error", err))
 		case !exists(path):
 			return nil, true, nil
 		default:
@@ -267,12 +275,16 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// setAside renames a damaged generation, so that nobody opens it again. In a read-only directory it stays.
+// setAside renames a generation, so that nobody opens it again. In a read-only directory it stays.
 func (o *Options) setAside(path string, why error) {
-	o.Log.Warn("the index is damaged; it is set aside and will be built again", slog.String("path", path+damaged), slog.Any("error", why))
-	old := matching(filepath.Dir(path), "*"+damaged)
-	if err := os.Rename(path, path+damaged); err != nil {
-		o.Log.Warn("the damaged index cannot be set aside", slog.Any("error", err))
+	what := "the index is damaged"
+	if errors.Is(why, errOlder) {
+		what = "the index is of an earlier version of the program"
+	}
+	o.Log.Warn(what+"; it is set aside and will be built again", slog.String("path", path+aside), slog.Any("error", why))
+	old := matching(filepath.Dir(path), "*"+aside)
+	if err := os.Rename(path, path+aside); err != nil {
+		o.Log.Warn("the index cannot be set aside", slog.Any("error", err))
 		return
 	}
 	for _, p := range old {
@@ -298,6 +310,15 @@ func publish(dir, made string, seq uint64) error {
 		}
 	}
 	return nil
+}
+
+// Newer reports whether a newer version of the program wrote the index in dir. Then nothing is written there.
+func Newer(dir string) bool {
+	names, _ := generations(dir) // of a directory that cannot be read, the writer is told
+	return slices.ContainsFunc(names, func(name string) bool {
+		g := generation{path: filepath.Join(dir, name)}
+		return g.readManifest() == nil && g.Mapping > mappingVersion
+	})
 }
 
 // clearTemporary removes what writers left behind that did not finish. The caller holds the lock.

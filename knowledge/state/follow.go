@@ -279,7 +279,7 @@ func (l *Log) sync(ctx context.Context, least int, progress func(done int)) erro
 	x, stale := l.index.index, l.index.stale
 	l.index.mu.Unlock()
 	_, stored := x.OnDisk()
-	if x.Pending() < least && (!stale || x.Count() < least) {
+	if x.Pending() < least && (!stale || x.Count() < least) || l.IndexStatus().Newer {
 		return nil
 	}
 	erased := l.erased(ctx)
@@ -355,6 +355,7 @@ type IndexStatus struct {
 	Pending int       // facts that only memory has
 	Stored  bool      // there is one on disk
 	Open    bool      // it was used yet
+	Newer   bool      // a newer version of the program wrote the one on disk: it is not used, and none is written
 }
 
 // IndexStatus tells about the index without opening it.
@@ -366,5 +367,7 @@ func (l *Log) IndexStatus() IndexStatus {
 		return IndexStatus{}
 	}
 	at, stored := x.OnDisk()
-	return IndexStatus{at.At, x.Pending(), stored && !l.index.stale, true}
+	r := IndexStatus{At: at.At, Pending: x.Pending(), Stored: stored && !l.index.stale, Open: true}
+	r.Newer = !r.Stored && index.Newer(l.index.dir)
+	return r
 }
