@@ -99,7 +99,11 @@ func TestModelIsFreedWhenIdle(t *testing.T) {
 func TestReindexWithModel(t *testing.T) {
 	dir, m := t.TempDir(), noModel(t)
 	done := tinyModel(t, m.dir, "onnx/model.onnx")
-	s := modelStore(t, dir, m)
+	s, err := knowledge.Open(dir, &knowledge.Options{Encoders: m}) // a server would encode in the background
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
 	services(t, s, 40)
 	sure := 1.0
 	if _, err := s.Remember(t.Context(), knowledge.Assertion{Category: "decision", Key: "sure", Value: "Bread is what we bake.", Confidence: &sure}); err != nil {
@@ -126,9 +130,9 @@ func TestReindexWithModel(t *testing.T) {
 	if err != nil || !strings.HasPrefix(st.Text(), "Knowledge embeddings: model=present, ") || !strings.Contains(st.Text(), want) || st.Backlog == 0 {
 		t.Errorf("stopped: %s, %v", st.Text(), err)
 	}
-	other := modelStore(t, dir, m)
+	servers := []*knowledge.Store{modelStore(t, dir, m), modelStore(t, dir, m)}
 	var wg sync.WaitGroup
-	for _, s := range []*knowledge.Store{s, other} {
+	for _, s := range servers {
 		wg.Go(func() {
 			if r, err := knowledge.EmbeddingsReindex(context.WithoutCancel(t.Context()), s, knowledge.Reindexing{Wait: true}); err != nil || r.Embedded != 41 || r.Encoder != done.Name {
 				t.Errorf("%+v, %v", r, err)
@@ -136,7 +140,7 @@ func TestReindexWithModel(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	for _, s := range []*knowledge.Store{s, other} {
+	for _, s := range servers {
 		st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.Nothing{})
 		if err != nil || st.Encoder != done.Name || st.IndexEntries != 41 || st.Backlog != 0 {
 			t.Errorf("%+v, %v", st, err)
