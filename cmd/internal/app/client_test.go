@@ -35,6 +35,7 @@ type client struct {
 	t       *testing.T
 	updated chan string // the resources that show something else
 	booked  chan bool   // the subscriptions that the server has taken, in the newest protocol
+	served  chan bool   // closed when the server's end of the connection is; only of [dial]
 }
 
 // connect shakes hands, in the newest protocol unless another is named.
@@ -145,16 +146,18 @@ func dial(t *testing.T, s *stores, protocol string) client {
 	server := mcpCalls{account: &account{stores: s}}.server()
 	toServer, in := io.Pipe()
 	out, fromServer := io.Pipe()
-	done := make(chan error, 1)
+	served := make(chan bool)
+	var err error
 	go func() {
-		err := server.ServeStdio(context.Background(), toServer, fromServer)
+		defer close(served)
+		err = server.ServeStdio(context.Background(), toServer, fromServer)
 		fromServer.Close()
-		done <- err
 	}()
 	c := connect(t, &mcp.IOTransport{Reader: out, Writer: in}, protocol)
+	c.served = served
 	t.Cleanup(func() {
 		c.Close()
-		if err := <-done; err != nil && !errors.Is(err, io.ErrClosedPipe) { // the client does not wait for the last answer
+		if <-served; err != nil && !errors.Is(err, io.ErrClosedPipe) { // the client does not wait for the last answer
 			t.Errorf("serving: %v", err)
 		}
 	})

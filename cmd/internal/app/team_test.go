@@ -16,6 +16,7 @@ import (
 
 	"leanctx/cmd/internal/config"
 	"leanctx/internal/journal/jetstream/natsserver"
+	"leanctx/internal/proctest"
 )
 
 // machines switches between data directories of one project.
@@ -196,11 +197,15 @@ func TestTeamWithAMemoryInTheRepository(t *testing.T) {
 // Without the server reads work and say how old they are. Writes are refused.
 func TestTeamOffline(t *testing.T) {
 	m := newMachines(t)
+	network := proctest.NewProxy(t) // it keeps the port: another server could take that of one that was closed
+	network.To(strings.TrimPrefix(m.url, "nats://"))
+	server := network.Addr()
+	m.url = "nats://" + server
 	m.on("a", 0, "remember", "auth/token", "Uses JWT")
 	m.on("a", 0, "team", "join", m.url)
-	m.Close()
+	network.Set(proctest.Refuse)
+	network.Cut()
 	m.off = true
-	server := strings.TrimPrefix(m.url, "nats://")
 	out, errs := m.on("a", 0, "recall", "JWT")
 	if !strings.Contains(out, "Uses JWT") || !strings.Contains(errs, server) || !strings.Contains(errs, "copy of 20") {
 		t.Errorf("%s%s", out, errs)
