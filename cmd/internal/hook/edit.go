@@ -264,22 +264,20 @@ func (e edit) without(data, former []byte) ([]byte, error) {
 // is the former file, to the byte; else it is the file without our entries. gone tells that
 // the file should be deleted.
 func (e edit) remove(data []byte, was *change) (rest []byte, gone bool, err error) {
-	known := was != nil && (was.New || was.Former != nil)
-	if known && sum(data) == was.After {
-		return was.Former, was.New, nil
+	if was == nil {
+		was = new(change)
 	}
-	if e.format == ownFile {
+	switch {
+	case sum(data) == was.After:
+		return was.Former, was.New, nil
+	case e.format == ownFile:
 		return data, isOurs(data), nil
 	}
-	var former []byte
-	if known {
-		former = was.Former
-	}
-	rest, err = e.without(data, former)
+	rest, err = e.without(data, was.Former)
 	if err != nil || bytes.Equal(rest, data) {
 		return data, false, err
 	}
-	ours := known && was.New || strings.HasPrefix(filepath.Base(e.path), server)
+	ours := was.New || strings.HasPrefix(filepath.Base(e.path), server)
 	return rest, ours && e.empty(rest), nil
 }
 

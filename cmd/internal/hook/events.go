@@ -223,8 +223,12 @@ type specificJSON struct {
 // reply is a text in the client's form. Codex refuses unknown members. Copilot takes its own
 // form or Claude Code's, depending on how the hook is written.
 func reply(client, event, theirs, text string) []byte {
-	if theirs == "" {
-		theirs = EventName(client, event)
+	for _, c := range clients() { // what it did not say, the table knows
+		for _, e := range c.hooks.events {
+			if theirs == "" && c.name == client && e.ours == event {
+				theirs = e.theirs
+			}
+		}
 	}
 	r := replyJSON{Context: text}
 	switch client {

@@ -56,7 +56,7 @@ func run(c Call) []byte {
 func asked(dir, client, event, in string, k *known) string {
 	c := Call{
 		Client: client, Event: event, In: strings.NewReader(in), Dir: dir, Data: dir,
-		Open:     func(_ context.Context, s *Session) (ProjectView, error) { s.seenIn("p"); return k, nil },
+		Open:     func(_ context.Context, s *Session) (ProjectView, error) { s.enter("p"); return k, nil },
 		Conclude: func(context.Context, *Session) error { k.files = append(k.files, "concluded"); return k.err },
 	}
 	return string(run(c))
@@ -157,7 +157,7 @@ func TestNoDouble(t *testing.T) {
 		c := Call{
 			Client: "claude-code", Event: SessionStart, In: strings.NewReader(in), Dir: dir, Data: dir, Now: func() time.Time { return now },
 			Open: func(_ context.Context, s *Session) (ProjectView, error) {
-				s.seenIn("p")
+				s.enter("p")
 				return &known{briefing: "x"}, nil
 			},
 		}
@@ -343,7 +343,7 @@ func TestBriefings(t *testing.T) {
 		for event, in := range map[string]string{SessionStart: `{"session_id":"` + session + `"}`, UserPrompt: `{"session_id":"` + session + `","prompt":"q"}`} {
 			c := Call{
 				Client: "claude-code", Event: event, In: strings.NewReader(in), Dir: dir, Data: dir, Now: func() time.Time { return now },
-				Open: func(_ context.Context, s *Session) (ProjectView, error) { s.seenIn("p"); return k, nil },
+				Open: func(_ context.Context, s *Session) (ProjectView, error) { s.enter("p"); return k, nil },
 			}
 			if run(c) == nil {
 				t.Fatal("no answer")

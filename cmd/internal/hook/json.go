@@ -36,15 +36,9 @@ func parseJSON(data []byte) (*jsonFile, error) {
 	if isBlank(data) {
 		body = slices.Concat(body, []byte("{}"+f.newline))
 	}
-	root, err := hujson.Parse(body)
+	root, err := hujson.Parse(slices.Concat(body, []byte("\n"))) // it wants a line break after a comment at the end
 	if err != nil {
-		// A comment may be the last thing in a file without a line break. hujson wants one.
-		if ended, failed := hujson.Parse(slices.Concat(body, []byte("\n"))); failed == nil {
-			ended.AfterExtra = ended.AfterExtra[:len(ended.AfterExtra)-1]
-			root, err = ended, nil
-		}
-	}
-	if err != nil {
+		_, err = hujson.Parse(body) // its place is that in the file
 		e := &FileError{Problem: err.Error()}
 		if m := jsonError().FindStringSubmatch(err.Error()); m != nil {
 			e.Line, _ = strconv.Atoi(m[1])
@@ -53,6 +47,7 @@ func parseJSON(data []byte) (*jsonFile, error) {
 		}
 		return nil, e
 	}
+	root.AfterExtra = root.AfterExtra[:len(root.AfterExtra)-1]
 	f.root = root
 	if all, _ := items(&f.root); len(all) > 0 {
 		if in, ok := indentOf(all[0]); ok && in != "" {
@@ -248,38 +243,27 @@ func isOwnCommand(v *hujson.Value) bool {
 	return ok && l.Kind() == '"' && ownCommand().MatchString(l.String())
 }
 
-// commands are the commands of our hooks in the list of an event. list is nil if the file has
-// no such list.
-func (f *jsonFile) commands(event string) (own []*hujson.Value, list *hujson.Value, in string, err error) {
-	list, in, missing, err := f.at([]string{"hooks", event})
-	if err != nil || len(missing) > 0 {
-		return nil, nil, "", err
-	}
-	if _, ok := list.Value.(*hujson.Array); !ok {
-		return nil, nil, "", f.problem(list, strconv.Quote(event)+" is not a list")
-	}
-	for v := range list.All() {
-		if isOwnCommand(v) {
-			own = append(own, v)
-		}
-	}
-	return own, list, in, nil
-}
-
 // addHook adds a hook to the list of an event. If ours is there, it only corrects the
 // command, since the user may have chosen a longer timeout.
 func (f *jsonFile) addHook(event, entry, line string) error {
-	own, list, in, err := f.commands(event)
-	switch {
-	case err != nil:
+	list, in, missing, err := f.at([]string{"hooks", event})
+	if err != nil {
 		return err
-	case list == nil:
-		return f.set([]string{"hooks", event}, "["+entry+"]")
-	case len(own) == 0:
-		f.insert(list, in, "", entry)
 	}
-	for _, v := range own {
-		v.Value = hujson.String(line)
+	if len(missing) > 0 {
+		return f.set([]string{"hooks", event}, "["+entry+"]")
+	}
+	if _, ok := list.Value.(*hujson.Array); !ok {
+		return f.problem(list, strconv.Quote(event)+" is not a list")
+	}
+	found := false
+	for v := range list.All() {
+		if isOwnCommand(v) {
+			v.Value, found = hujson.String(line), true
+		}
+	}
+	if !found {
+		f.insert(list, in, "", entry)
 	}
 	return nil
 }

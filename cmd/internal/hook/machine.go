@@ -89,26 +89,6 @@ func (m Machine) has(c *client) bool {
 		slices.ContainsFunc(c.signs, func(s string) bool { return exists(m.expand(s)) })
 }
 
-// theirs is the client's name of an event, or Claude Code's if it has none.
-func (c *client) theirs(event string) string {
-	for _, e := range append(slices.Clone(c.hooks.events), claudeEvents()...) {
-		if e.ours == event {
-			return e.theirs
-		}
-	}
-	return event
-}
-
-// EventName is a client's name of an event.
-func EventName(name, event string) string {
-	for _, c := range clients() {
-		if c.name == name {
-			return c.theirs(event)
-		}
-	}
-	return event
-}
-
 // Names lists the clients of the table.
 func Names() []string {
 	var names []string

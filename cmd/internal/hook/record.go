@@ -29,7 +29,7 @@ type change struct {
 	Path   string   `json:"path"`
 	Client string   `json:"client"`
 	Scope  Scope    `json:"scope"`
-	Former []byte   `json:"former"`        // the file before us; null: not known, or New
+	Former []byte   `json:"former"`        // the file before us
 	New    bool     `json:"new,omitempty"` // there was no file
 	After  string   `json:"after"`         // SHA-256 of what we wrote; empty: Former must not be restored whole
 	Dirs   []string `json:"dirs,omitempty"`
@@ -48,10 +48,12 @@ func (m Machine) readRecord() (*record, error) {
 	if err := json.Unmarshal(data, r); err != nil {
 		return nil, &FileError{Path: path, Problem: "cannot be read. Move it away; disconnect then removes only our entries"}
 	}
-	if r.Schema > recordSchema {
+	switch {
+	case r.Schema > recordSchema:
 		return nil, &FileError{Path: path, Problem: "is of a newer version of lean-ctx"}
+	case r.Schema < recordSchema: // it did not have the former files
+		return &record{Schema: recordSchema}, nil
 	}
-	r.Schema = recordSchema
 	return r, nil
 }
 
@@ -97,9 +99,6 @@ func (e edit) made(c change) bool {
 // former file can no longer be restored whole. Then it only tells which entry ours replaced.
 func (r *record) add(e edit, f file, after string, dirs []string) {
 	c := change{Path: e.path, Client: e.client, Scope: e.scope, Former: f.data, New: f.new, After: after, Dirs: dirs}
-	if c.Former == nil && !f.new {
-		c.Former = []byte{}
-	}
 	old := r.of(e)
 	if old != nil {
 		c.Dirs = append(slices.Clone(old.Dirs), dirs...)

@@ -47,17 +47,11 @@ type Briefed struct {
 
 // trace is what hooks must know of an event later.
 type trace struct {
-	ID      string    `json:"id,omitempty"`
-	Began   time.Time `json:"began,omitzero"`    // when the session was first seen
-	Follows string    `json:"follows,omitempty"` // the session whose context was cleared
-	Ended   string    `json:"ended,omitempty"`   // why; for the last event of a session
-	Key     string    `json:"key,omitempty"`     // of the answer: an equal one within ten seconds is no answer
-	Shown   []string  `json:"shown,omitempty"`   // ids of notices
+	ID    string    `json:"id,omitempty"`
+	Began time.Time `json:"began,omitzero"`  // when the session was first seen
+	Key   string    `json:"key,omitempty"`   // of the answer: an equal one within ten seconds is no answer
+	Shown []string  `json:"shown,omitempty"` // ids of notices
 }
-
-// byClear is the reason of an end, and the source of the next session, when a user clears
-// the context.
-const byClear = "clear"
 
 // Session is the session of a client in which an event occurred.
 type Session struct {
@@ -65,26 +59,19 @@ type Session struct {
 	Dir    string // where it works
 
 	data    string // our data directory
-	project string // the one that it was last seen in
-	now     time.Time
+	project string // the one that it is in
 	event   Briefed
-	cleared bool      // it goes on where one with a cleared context ended
-	log     []Briefed // of the project, of the last days, without the event
+	log     []Briefed          // of the project, of the last days, without the event
+	latest  map[string]Briefed // the last event of each session of the client there, by its name; this event of its own
 }
 
 func (c Call) session(in input) *Session {
-	s := &Session{Client: c.Client, Dir: c.Dir, data: c.Data, now: time.Now()}
+	now := time.Now()
 	if c.Now != nil {
-		s.now = c.Now()
+		now = c.Now()
 	}
-	s.event = Briefed{At: s.now.UTC(), Client: c.Client, Session: in.session(), Event: c.Event, trace: trace{ID: rand.Text(), Began: s.now.UTC()}}
-	s.cleared = c.Event == SessionStart && in.text("source") == byClear
-	if c.Event == SessionEnd {
-		s.event.Ended = in.text("reason")
-		if s.event.Ended != byClear {
-			s.event.Ended = "end"
-		}
-	}
+	s := &Session{Client: c.Client, Dir: c.Dir, data: c.Data}
+	s.event = Briefed{At: now.UTC(), Client: c.Client, Session: in.session(), Event: c.Event, trace: trace{ID: rand.Text(), Began: now.UTC()}}
 	return s
 }
 
@@ -207,24 +194,19 @@ func (s *Session) give(text, source string, facts []string, list []Notice) bool 
 		return true // twice is better than not at all
 	}
 	// Who comes first in the log is the first, whichever of the two looks first.
-	log, err := readLog(s.data, s.project, s.now.Add(-2*doubleWindow))
+	log, err := readLog(s.data, s.project, s.event.At.Add(-2*doubleWindow))
 	return err != nil || slices.ContainsFunc(log, func(x Briefed) bool { return x.ID == s.event.ID })
 }
 
 // pass records an event without an answer. Events at files are many: one of them every few
 // minutes tells that the session lives.
 func (s *Session) pass() {
-	for _, x := range slices.Backward(s.log) {
-		if s.event.Event == PostTool && x.same(s.event) && s.event.At.Sub(x.At) < quiet {
-			return
-		}
+	recent := func(x Briefed) bool {
+		return x.Client == s.Client && x.Session == s.event.Session && s.event.At.Sub(x.At) < quiet
 	}
-	s.write()
-}
-
-// same tells whether two events are of one session.
-func (b Briefed) same(other Briefed) bool {
-	return b.Client == other.Client && b.Session == other.Session
+	if s.event.Event != PostTool || !slices.ContainsFunc(s.log, recent) {
+		s.write()
+	}
 }
 
 // unshown leaves out notices that the session has seen.
@@ -234,7 +216,7 @@ func (s *Session) unshown(list []Notice) []Notice {
 			return n.Once
 		}
 		return slices.ContainsFunc(s.log, func(x Briefed) bool {
-			return x.Session == s.event.Session && s.now.Sub(x.At) < noticeKept && slices.Contains(x.Shown, n.ID)
+			return x.Session == s.event.Session && s.event.At.Sub(x.At) < noticeKept && slices.Contains(x.Shown, n.ID)
 		})
 	})
 }
@@ -242,74 +224,29 @@ func (s *Session) unshown(list []Notice) []Notice {
 // briefedBefore is when hooks last gave a briefing to another session of the client in the
 // project. It is zero if they gave none in the last 30 days.
 func (s *Session) briefedBefore() (at time.Time) {
-	log, _ := readLog(s.data, s.project, s.now.AddDate(0, 0, -logKept))
+	log, _ := readLog(s.data, s.project, s.event.At.AddDate(0, 0, -logKept))
 	for _, x := range log {
-		if x.Client == s.Client && x.Event == SessionStart && len(x.Facts) > 0 && (x.Session != s.event.Session || x.Session == "") && x.At.Before(s.now) {
+		if x.Client == s.Client && x.Event == SessionStart && len(x.Facts) > 0 && (x.Session != s.event.Session || x.Session == "") && x.At.Before(s.event.At) {
 			at = x.At
 		}
 	}
 	return at
 }
 
-// seenSession is a session of a client that hooks have seen in a project.
-type seenSession struct {
-	Own      bool      // the caller's
-	Nameless bool      // perhaps several: the client gives no name
-	First    time.Time // zero: not known
-	Last     time.Time
-	Ended    time.Time // zero: not ended, or begun again
-}
-
-// seenIn says in which project the session is, and lists the sessions of its client there,
-// itself among them. The list is empty if there is no data directory.
-func (s *Session) seenIn(project string) []seenSession {
-	if s.project != project {
-		s.project = project
-		s.log, _ = readLog(s.data, project, s.now.Add(-sessionKept)) // without it nothing is certain
-	}
-	if !exists(s.data) {
-		return nil
-	}
-	last := map[string]Briefed{} // by session
+// enter says in which project the session is, and reads what hooks have seen there.
+func (s *Session) enter(project string) {
+	s.project = project
+	s.log, _ = readLog(s.data, project, s.event.At.Add(-sessionKept)) // without it nothing is certain
+	s.latest = map[string]Briefed{}
 	for _, x := range s.log {
 		if x.Client == s.Client {
-			last[x.Session] = x
-			if x.Follows != "" {
-				delete(last, x.Follows)
-			}
+			s.latest[x.Session] = x
 		}
 	}
-	if was, ok := last[s.event.Session]; ok {
-		s.event.Began = was.Began
-	} else if s.cleared && s.event.Session != "" {
-		s.follow(last)
+	if before, ok := s.latest[s.event.Session]; ok {
+		s.event.Began = before.Began
 	}
-	last[s.event.Session] = s.event
-	var list []seenSession
-	for id, x := range last {
-		seen := seenSession{Nameless: id == "", First: x.Began, Last: x.At}
-		seen.Own = id == s.event.Session && !seen.Nameless
-		if x.Ended != "" {
-			seen.Ended = x.At
-		}
-		list = append(list, seen)
-	}
-	return list
-}
-
-// follow goes on with the session that was cleared within the last ten seconds, if there is
-// exactly one.
-func (s *Session) follow(last map[string]Briefed) {
-	var before []string
-	for id, x := range last {
-		if id != "" && x.Ended == byClear && s.now.Sub(x.At).Abs() < doubleWindow {
-			before = append(before, id)
-		}
-	}
-	if len(before) == 1 {
-		s.event.Follows, s.event.Began = before[0], last[before[0]].Began
-		delete(last, before[0])
-	}
+	s.latest[s.event.Session] = s.event
 }
 
 // owner tells whose session an agent works in.
@@ -322,25 +259,26 @@ const (
 	Other // not the caller's
 )
 
-// ownerOf tells in which of a client's sessions an agent of its kind
-// registered. It is certain if just one session was there at that time: begun,
-// not ended, and seen within the hour before.
+// ownerOf tells in which of the client's sessions in the project an agent of its kind
+// registered. It is certain if just one session was there at that time: begun, not ended, and
+// seen within the hour before.
 //
 // We do not compare the parent processes of a server and a hook: several sessions may share
 // one, and there are shells in between.
-func ownerOf(list []seenSession, registered time.Time) owner {
-	there := slices.DeleteFunc(slices.Clone(list), func(s seenSession) bool {
-		return s.First.After(registered) || !s.Ended.IsZero() && s.Ended.Before(registered) || s.Last.Before(registered.Add(-turn))
-	})
-	switch {
-	case len(there) != 1 || there[0].Nameless || there[0].First.IsZero():
-		return Unsure
-	case there[0].Own:
-		return Own
-	case !there[0].Ended.IsZero(): // the caller may continue it under another name
-		return Unsure
-	case slices.ContainsFunc(list, func(s seenSession) bool { return s.Own }):
-		return Other
+func (s *Session) ownerOf(registered time.Time) owner {
+	var there []Briefed
+	for _, x := range s.latest {
+		if !x.Began.After(registered) && (x.Event != SessionEnd || !x.At.Before(registered)) && !x.At.Before(registered.Add(-turn)) {
+			there = append(there, x)
+		}
 	}
-	return Unsure // a caller without a name may be any of them
+	switch {
+	case len(there) != 1 || there[0].Session == "" || there[0].Began.IsZero():
+		return Unsure
+	case there[0].Session == s.event.Session:
+		return Own
+	case there[0].Event == SessionEnd || s.event.Session == "": // the caller may continue it, or be any of them
+		return Unsure
+	}
+	return Other
 }

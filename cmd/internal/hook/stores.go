@@ -38,7 +38,7 @@ type Stores struct {
 // In says in which project the session is.
 func (s *Session) In(p Stores) *Stores {
 	p.session = s
-	s.seenIn(p.Hash)
+	s.enter(p.Hash)
 	return &p
 }
 
@@ -169,9 +169,8 @@ func (p *Stores) Conclude(ctx context.Context) error {
 type coworkers struct {
 	agents.Synced
 	registry *agents.Store
-	sessions []seenSession // of the session's client
-	named    string        // the agent that the environment names
-	client   string
+	session  *Session
+	named    string // the agent that the environment names
 	self     string // the session's agent; empty if it is not known
 }
 
@@ -180,7 +179,7 @@ func (p *Stores) present(ctx context.Context) (n *coworkers, err error) {
 	if p.coworkers != nil {
 		return p.coworkers, nil
 	}
-	n = &coworkers{named: p.Agent, client: p.session.Client, sessions: p.session.seenIn(p.Hash)}
+	n = &coworkers{named: p.Agent, session: p.session}
 	if !p.Known {
 		return n, nil
 	}
@@ -205,12 +204,12 @@ func (n *coworkers) owner(a agents.Present) owner {
 	switch {
 	case n.named != "" && a.AgentID == n.named:
 		return Own
-	case n.named != "" && n.named == n.self || !agents.WorksIn(a.AgentType, n.client):
+	case n.named != "" && n.named == n.self || !agents.WorksIn(a.AgentType, n.session.Client):
 		return Other
 	case n.named != "" || a.Joined.IsZero():
 		return Unsure
 	}
-	return ownerOf(n.sessions, a.Joined)
+	return n.session.ownerOf(a.Joined)
 }
 
 // claimed lists the claims of others on a file, given by its path within the project. A
