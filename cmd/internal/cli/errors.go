@@ -3,13 +3,14 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"leanctx/cmd/internal/op"
+	"leanctx/internal/prose"
 )
 
 // UsageError is a wrong command line.
@@ -45,10 +46,11 @@ func flagError(c *cobra.Command, err error) error {
 	}
 	name := missing.GetSpecifiedName()
 	e.Problem = fmt.Sprintf("%s: unknown flag %s", c.CommandPath(), dashed(name))
-	if near := suggest(flagNames(c), name); near != "" {
+	e.Advice = fmt.Sprintf("%s --help lists the flags; -- ends them, for a value that begins with -", c.CommandPath())
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if near, ok := prose.Nearest(name, names); ok {
 		e.Advice = fmt.Sprintf("did you mean --%s?", near)
-	} else {
-		e.Advice = fmt.Sprintf("%s --help lists the flags; -- ends them, for a value that begins with -", c.CommandPath())
 	}
 	return e
 }
@@ -60,35 +62,16 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// flagNames is a command whose subcommands have the names of c's flags, since cobra
-// suggests the nearest subcommand only.
-func flagNames(c *cobra.Command) *cobra.Command {
-	names := new(cobra.Command)
-	c.Flags().VisitAll(func(f *pflag.Flag) {
-		names.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
-	})
-	return names
-}
-
 // suggest is the subcommand of c that word probably means, or empty.
 func suggest(c *cobra.Command, word string) string {
-	if len(word) < 2 {
-		return ""
-	}
-	c.SuggestionsMinimumDistance = max(1, min(2, len(word)/3))
-	near := c.SuggestionsFor(strings.ReplaceAll(word, "_", "-"))
-	if len(near) == 0 {
-		return ""
-	}
-	// Those that begin with the word first, then by name.
-	slices.SortStableFunc(near, func(a, b string) int {
-		if x, y := strings.HasPrefix(a, word), strings.HasPrefix(b, word); x != y {
-			if x {
-				return -1
+	commands := map[string]string{} // by all names that they are known by
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			for _, name := range append(slices.Clone(sub.SuggestFor), sub.Name()) {
+				commands[name] = sub.Name()
 			}
-			return 1
 		}
-		return strings.Compare(a, b)
-	})
-	return near[0]
+	}
+	near, _ := prose.Nearest(word, slices.Sorted(maps.Keys(commands)))
+	return commands[near]
 }
