@@ -270,7 +270,7 @@ func (p *pipe) accept(l line) jsonrpc.Message {
 	now, ok := p.admit(req)
 	switch {
 	case !ok:
-		p.refuse(nil, jsonrpc.CodeInvalidRequest, "a request with this id is still running: "+shortened(string(l.data)))
+		p.refuse(nil, jsonrpc.CodeInvalidRequest, "a request with this id is still running: "+string(l.data))
 		return nil
 	case !now:
 		return nil

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"leanctx/cmd/internal/op"
+	"leanctx/internal/prose"
 )
 
 // malformed is a line that is no request: its id, if one could be read, and the answer.
@@ -71,7 +71,7 @@ func (p *pipe) refuse(id json.RawMessage, code int64, text string) {
 		Version string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`
 		Error   *jsonrpc.Error  `json:"error"`
-	}{"2.0", id, &jsonrpc.Error{Code: code, Message: shortened(text)}})
+	}{"2.0", id, &jsonrpc.Error{Code: code, Message: prose.Clip(text, maxMessage)}})
 	if err == nil {
 		err = p.send(data)
 	}
@@ -90,32 +90,15 @@ func normalized(err error) error {
 	if known, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		out.Code, out.Data = known.Code, known.Data
 	}
-	if strings.HasSuffix(out.Message, "is invalid during session initialization") {
-		out.Message += `: send "initialize" first, or name the protocol version in params._meta`
-	}
 	if out.Code == 0 {
 		out.Code = jsonrpc.CodeInvalidRequest
 	}
-	out.Message = shortened(out.Message)
+	out.Message = prose.Clip(out.Message, maxMessage)
 	return out
 }
 
-const maxMessage = 600 // bytes of an error's text
-
-func shortened(s string) string {
-	if len(s) <= maxMessage {
-		return s
-	}
-	// Keep the beginning, which names the subject, and the end, which says what was expected.
-	head, tail := maxMessage/2, len(s)-maxMessage/2
-	for !utf8.RuneStart(s[head]) {
-		head--
-	}
-	for tail < len(s) && !utf8.RuneStart(s[tail]) {
-		tail++
-	}
-	return s[:head] + " … " + s[tail:]
-}
+// maxMessage is in characters.
+const maxMessage = 600
 
 // idOf is the id of a message as it was sent, nil if there is none.
 func idOf(data []byte) json.RawMessage {
