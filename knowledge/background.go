@@ -82,7 +82,7 @@ func (b *background) run(ctx context.Context) {
 		if err := s.log.Sync(ctx, syncTail, nil); err != nil && ctx.Err() == nil {
 			s.opts.Logger.Debug("the index was not written", "error", err)
 		}
-		s.vectors.keep(ctx, s.Now())
+		s.vectors.keep(ctx)
 		if err := s.eraser.follow(ctx); err != nil && ctx.Err() == nil {
 			s.opts.Logger.Debug("what others erased is still on the disk", "error", err)
 		}
@@ -120,8 +120,7 @@ func (b *background) wake() {
 func (b *background) settle() {
 	b.settleErased()
 	b.settleJournal()
-	b.settleIndex()
-	b.store.vectors.settle(b.store.Now())
+	b.store.vectors.settle(b.settleIndex())
 }
 
 // within does what is left to do after an answer, for so long at most. What fails is only logged.
@@ -149,25 +148,27 @@ func (b *background) settleJournal() {
 	}
 }
 
-// settleIndex writes the index if the answer had to bring it up to many facts. In
-// a large store without an index another process is started for it.
-func (b *background) settleIndex() {
+// settleIndex writes the index if the answer had to bring it up to many facts, and
+// reports whether it did. In a large store without an index another process is started
+// for it.
+func (b *background) settleIndex() (synced bool) {
 	s := b.store
 	at := s.log.IndexStatus()
 	switch {
 	case !at.Open || at.Pending < syncTail || at.Newer:
-		return
+		return false
 	case !at.Stored && at.Pending > buildMost:
 		if s.opts.Detach != nil {
 			s.opts.Detach()
 		}
-		return
+		return false
 	}
 	limit := settleTime
 	if !at.Stored {
 		limit = settleFirst
 	}
 	b.within(limit, "the index was not written", func(ctx context.Context) error { return s.log.Sync(ctx, syncTail, nil) })
+	return true
 }
 
 // Overgrown tells whether a journal is several times as long as it should get.

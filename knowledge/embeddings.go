@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"leanctx/internal/prose"
-	"leanctx/knowledge/meaning"
-	"leanctx/knowledge/state"
 )
 
 // VectorStatus tells what recall by meaning works with.
@@ -44,7 +41,7 @@ func EmbeddingsStatus(ctx context.Context, s *Store, _ Nothing) (VectorStatus, e
 		r.Entries = append(r.Entries, VectorEntries{e.Name, e.Entries})
 	}
 	for i, e := range s.opts.Encoders.Usable(false) {
-		n, err := s.vectors.backlog(ctx, e, s.Now())
+		n, err := s.vectors.backlog(ctx, e)
 		if err != nil {
 			return r, err
 		}
@@ -92,7 +89,7 @@ func EmbeddingsReset(_ context.Context, s *Store, _ Nothing) (VectorsReset, erro
 	if s.opts.Encoders == nil {
 		return VectorsReset{}, errNoVectors
 	}
-	return VectorsReset{s.vectors.index.Path()}, errors.Join(s.vectors.marks.Forget(), s.vectors.index.Reset())
+	return VectorsReset{s.vectors.index.Path()}, s.vectors.index.Reset()
 }
 
 // VectorsMade is what EmbeddingsReindex gives.
@@ -130,27 +127,20 @@ func EmbeddingsReindex(ctx context.Context, s *Store, q Reindexing) (VectorsMade
 	if s.opts.Encoders == nil {
 		return VectorsMade{}, errNoVectors
 	}
-	if err := s.vectors.marks.Forget(); err != nil {
+	if err := s.vectors.prune(ctx); err != nil {
 		return VectorsMade{}, err
-	}
-	if over, err := over(ctx, s); err != nil {
-		return VectorsMade{}, err
-	} else if len(over) > 0 {
-		if err := s.vectors.index.Forget(over...); err != nil {
-			return VectorsMade{}, err
-		}
 	}
 	var r VectorsMade
 	for _, e := range s.opts.Encoders.Usable(true) {
 		if !e.Instant && !q.Wait {
-			n, err := s.vectors.backlog(ctx, e, s.Now())
+			n, err := s.vectors.backlog(ctx, e)
 			if err != nil {
 				return r, err
 			}
 			r.Backlog, r.Slow = n, e.Name
 			continue
 		}
-		n, err := s.vectors.learn(ctx, e, s.Now(), q.Progress)
+		n, err := s.vectors.fill(ctx, e, q.Progress)
 		if err != nil {
 			return r, err
 		}
@@ -159,18 +149,4 @@ func EmbeddingsReindex(ctx context.Context, s *Store, q Reindexing) (VectorsMade
 		}
 	}
 	return r, nil
-}
-
-// over lists the vectors that may be of versions which need none any more.
-func over(ctx context.Context, s *Store) (out []string, err error) {
-	err = s.View(ctx, func(st *state.State, now time.Time) error {
-		out = out[:0]
-		for _, v := range st.Each() {
-			if !lasts(v, now) {
-				out = append(out, v.ID, meaning.QuestionsID(v.ID))
-			}
-		}
-		return nil
-	})
-	return out, err
 }

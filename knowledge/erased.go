@@ -39,25 +39,28 @@ type eraser struct {
 	others  func(dir string, erased []formats.Tombstone) error // [Options].Erased
 }
 
-// erase takes a fact and its versions off the disk, and all that was erased in a team.
-func (e *eraser) erase(ctx context.Context, t formats.Tombstone, versions []string) error {
+// erase takes a fact off the disk, and all that was erased in a team.
+func (e *eraser) erase(ctx context.Context, t formats.Tombstone) error {
 	if e.team {
 		return e.tidy(ctx, true)
 	}
-	err := e.purge(ctx, versions)
+	err := e.purge(ctx)
 	if e.others != nil {
 		err = errors.Join(err, e.others(e.dir, []formats.Tombstone{t}))
 	}
 	return err
 }
 
-// purge writes the facts, the index and the vectors without some versions.
-func (e *eraser) purge(ctx context.Context, versions []string) error {
-	if err := errors.Join(e.log.Purge(ctx), e.vectors.drop(versions)); err != nil {
+// purge writes the facts, the index and the vectors without what was erased.
+func (e *eraser) purge(ctx context.Context) error {
+	if err := errors.Join(e.log.Purge(ctx), e.vectors.prune(ctx)); err != nil {
 		return err
 	}
 	if err := e.log.Sync(ctx, syncTail, nil); err != nil {
 		e.notices.Add("the index was not written: %v", err)
+	}
+	if built := e.vectors.instant(); built != nil { // in the new files nobody finds the old tail
+		e.vectors.update(ctx, *built)
 	}
 	return nil
 }
@@ -73,11 +76,7 @@ func (e *eraser) tidy(ctx context.Context, again bool) error {
 	if last, _ := os.ReadFile(mark); !again && string(last) == sum { // one that cannot be read names nothing
 		return nil
 	}
-	versions, err := e.vectors.orphans(ctx)
-	if err != nil {
-		return err
-	}
-	if err := e.purge(ctx, versions); err != nil {
+	if err := e.purge(ctx); err != nil {
 		return err
 	}
 	if e.others != nil {

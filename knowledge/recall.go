@@ -524,7 +524,10 @@ func (l *lookup) encode(ctx context.Context) (*questionMeaning, error) {
 		if !e.Instant && (past || !wanted && (asked.Long || !s.opts.LongLived)) {
 			continue
 		}
-		tail, ready, err := s.vectors.ready(ctx, e, wanted, s.Now())
+		if e.Instant && !s.vectors.knows(e.Name, asked.Texts) {
+			continue // and no vectors are read
+		}
+		tail, ready, err := s.vectors.ready(ctx, e, wanted)
 		if err != nil {
 			return nil, err
 		}

@@ -354,7 +354,7 @@ func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 	if err != nil || r.Warned() {
 		return r, err
 	}
-	if err := s.eraser.erase(ctx, formats.Tombstone{Category: r.Category, Key: r.Key, ErasedAt: s.Now()}, r.Touched); err != nil {
+	if err := s.eraser.erase(ctx, formats.Tombstone{Category: r.Category, Key: r.Key, ErasedAt: s.Now()}); err != nil {
 		return Withdrawn{}, fmt.Errorf("[%s] %s is erased from the facts but copies may remain on disk, ask again to finish: %w", w.Category, w.Key, err)
 	}
 	if r.Team {

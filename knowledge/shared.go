@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"leanctx/formats"
@@ -53,21 +54,14 @@ func keepHome(st state.Known, n fact.ID, now, present time.Time) (events []state
 // TakeIn commits what decide returns for the newest state, in nobody's name. What it
 // erases is off the disk when TakeIn returns.
 func (s *Store) TakeIn(ctx context.Context, decide func(*state.State, time.Time) ([]state.Event, error)) error {
-	var versions []string
 	erased, nobody := false, s.As(Actor{})
 	err := nobody.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
-		versions, erased = nil, false
 		events, err := decide(st, now)
-		for _, e := range events {
-			if e.Erase != nil {
-				erased = true
-				versions = append(versions, ids(st.Versions(fact.IDOf(e.Erase.Category, e.Erase.Key)))...)
-			}
-		}
+		erased = slices.ContainsFunc(events, func(e state.Event) bool { return e.Erase != nil })
 		return events, err
 	})
 	if err != nil || !erased {
 		return err
 	}
-	return s.eraser.purge(ctx, versions)
+	return s.eraser.purge(ctx)
 }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -119,8 +118,8 @@ func Open(dir string, o *Options) (*Store, error) {
 		return nil, err
 	}
 	c.log = log
-	c.vectors.encoders, c.vectors.index, c.vectors.log, c.vectors.logger, c.vectors.longLived = c.opts.Encoders, vectors.Open(dir), log, c.opts.Logger, c.opts.LongLived
-	c.vectors.marks.Path = filepath.Join(dir, "index", "vectors.json")
+	c.vectors.encoders, c.vectors.index, c.vectors.log = c.opts.Encoders, vectors.Open(dir), log
+	c.vectors.logger, c.vectors.now, c.vectors.longLived = c.opts.Logger, c.opts.Now, c.opts.LongLived
 	c.use = usage.Open(dir, c.opts.Now)
 	c.files = sourcefile.New(c.opts.ProjectRoot)
 	c.secrets = cmp.Or(c.opts.Redactor, secret.BuiltIn())

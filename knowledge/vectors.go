@@ -3,8 +3,8 @@ package knowledge
 import (
 	"cmp"
 	"context"
-	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -16,13 +16,15 @@ import (
 )
 
 // vectorSync keeps the vectors in step with the facts. What holds now, or will,
-// has vectors; what is over needs none.
+// has vectors; what is over needs none. The file of the vectors says up to which
+// commit they are complete. What later commits changed is the tail: the index of
+// words has one too. Where the state does not know the tail, all facts are looked at.
 type vectorSync struct {
-	encoders  meaning.Encoders // nil: the store has no vectors
+	encoders  meaning.Encoders // nil: the store makes no vectors
 	index     *vectors.Index
-	marks     meaning.Marks
 	log       *state.Log
 	logger    *slog.Logger
+	now       func() time.Time
 	longLived bool
 
 	lacking atomic.Bool // a question would have needed vectors that there are not
@@ -53,25 +55,26 @@ func lasts(v *fact.Version, now time.Time) bool {
 	return fact.Believed(v) && fact.Before(now, v.ValidUntil)
 }
 
-// missing lists what may lack a vector of an encoder. ok is false where that is
-// not known without looking at all facts.
-func (x *vectorSync) missing(k state.Known, e meaning.Encoding, now time.Time) (texts []vectors.Text, ok bool) {
-	m, done, marked := x.marks.Of(e.Name)
-	if !marked || m.Lacking || m.Epoch != k.Epoch() || x.entries(e.Name) < m.Entries {
-		return nil, false
-	}
-	if done > 0 {
-		if vs, ok := k.ChangedSince(done); ok {
-			return lasting(vs, now), true
+// lastingOf are the versions of a state that are valid now or will be, patterns and
+// gotchas last.
+func (x *vectorSync) lastingOf(st *state.State) (vs []*fact.Version) {
+	now := x.now()
+	for _, v := range st.Each() {
+		if lasts(v, now) {
+			vs = append(vs, v)
 		}
 	}
-	vs, ok := k.TouchedAfter(m.At)
-	return lasting(vs, now), ok
+	return append(vs, st.Lessons()...)
 }
 
-// entries counts the vectors that are kept of an encoder.
-func (x *vectorSync) entries(encoder string) int {
-	return x.index.Count(encoder, func(string) bool { return true })
+// tail lists what may lack a vector of an encoder whose vectors are complete to an
+// instant. ok is false where that is not known without looking at all facts.
+func (x *vectorSync) tail(k state.Known, complete time.Time) (texts []vectors.Text, ok bool) {
+	if complete.IsZero() {
+		return nil, false
+	}
+	vs, ok := k.ChangedSince(complete)
+	return lasting(vs, x.now()), ok
 }
 
 // facts counts the vectors of an encoder, those of questions aside.
@@ -99,6 +102,15 @@ func (x *vectorSync) of(ctx context.Context, e meaning.Encoding, texts []vectors
 	return out, err
 }
 
+// knows reports whether an encoder knows a word of a question.
+func (x *vectorSync) knows(encoder string, texts []string) (known bool) {
+	err := x.encoders.With(encoder, func(use vectors.Encoder) error {
+		known = slices.ContainsFunc(texts, use.Knows)
+		return nil
+	})
+	return known && err == nil
+}
+
 // ask gives the vectors of those texts of a question that hold a word which the
 // encoder knows.
 func (x *vectorSync) ask(ctx context.Context, encoder string, texts []string) (out [][]float32, err error) {
@@ -115,10 +127,11 @@ func (x *vectorSync) ask(ctx context.Context, encoder string, texts []string) (o
 // ready reports whether the vectors of an encoder can be searched for a question.
 // tail are the few texts that have none yet. Where meaning is wanted, what is
 // missing is made first; else much of it is left for after the answer.
-func (x *vectorSync) ready(ctx context.Context, e meaning.Encoding, wanted bool, now time.Time) (tail []vectors.Text, ok bool, err error) {
+func (x *vectorSync) ready(ctx context.Context, e meaning.Encoding, wanted bool) (tail []vectors.Text, ok bool, err error) {
 	known, n := false, 0
+	complete := x.index.Complete(e.Name)
 	if err := x.log.Look(ctx, func(k state.Known) error {
-		if tail, known = x.missing(k, e, now); known {
+		if tail, known = x.tail(k, complete); known {
 			n = len(tail)
 		} else {
 			n = k.Count
@@ -136,59 +149,50 @@ func (x *vectorSync) ready(ctx context.Context, e meaning.Encoding, wanted bool,
 	}
 	switch {
 	case !e.Instant && wanted && !x.longLived:
-		n, err := x.backlog(ctx, e, now)
+		n, err := x.backlog(ctx, e)
 		return nil, n == 0, err
 	case e.Instant && (wanted || n <= most):
-		if _, err := x.learn(ctx, e, now, nil); err != nil {
-			if ctx.Err() != nil {
-				return nil, false, err
-			}
-			x.logger.Debug("vectors were not made", "encoder", e.Name, "error", err)
-		}
-		return nil, true, nil
+		x.update(ctx, e)
+		return nil, ctx.Err() == nil, ctx.Err()
 	}
 	x.lacking.Store(true)
 	return nil, false, nil
 }
 
-// learn makes the vectors that an encoder lacks, the most salient facts first,
+// fill makes the vectors that an encoder lacks, the most salient facts first,
 // and says how many.
-func (x *vectorSync) learn(ctx context.Context, e meaning.Encoding, now time.Time, progress func(done, missing int)) (n int, err error) {
-	texts, to, seq, err := x.all(ctx, e, now)
-	if err != nil {
+func (x *vectorSync) fill(ctx context.Context, e meaning.Encoding, progress func(done, missing int)) (n int, err error) {
+	texts, at, err := x.candidates(ctx, e)
+	if err != nil || x.index.SetComplete(e.Name, texts, at) == 0 {
 		return 0, err
 	}
-	if len(texts) > 0 {
-		if err = x.encoders.With(e.Name, func(use vectors.Encoder) error {
-			n, err = x.index.Fill(ctx, use, texts, progress)
-			return err
-		}); err != nil {
-			return n, err
-		}
-	}
-	x.mark(e, to, seq)
-	return n, nil
+	err = x.encoders.With(e.Name, func(use vectors.Encoder) error {
+		n, err = x.index.Fill(ctx, use, texts, at, progress)
+		return err
+	})
+	return n, err
 }
 
-// all lists what may lack a vector, and what is complete once it has one.
-func (x *vectorSync) all(ctx context.Context, e meaning.Encoding, now time.Time) (texts []vectors.Text, to meaning.Progress, seq uint64, err error) {
-	known := false
-	note := func(k state.Known) { to, seq = meaning.Progress{At: k.At, Epoch: k.Epoch()}, k.Seq }
+// update is fill for who can do without: what fails is only logged.
+func (x *vectorSync) update(ctx context.Context, e meaning.Encoding) {
+	if _, err := x.fill(ctx, e, nil); err != nil && ctx.Err() == nil {
+		x.logger.Debug("vectors were not made", "encoder", e.Name, "error", err)
+	}
+}
+
+// candidates lists what may lack a vector, as of the newest commit, whose recorded
+// time is at.
+func (x *vectorSync) candidates(ctx context.Context, e meaning.Encoding) (texts []vectors.Text, at time.Time, err error) {
+	known, complete := false, x.index.Complete(e.Name)
 	if err = x.log.Look(ctx, func(k state.Known) error {
-		texts, known = x.missing(k, e, now)
-		note(k)
+		texts, known = x.tail(k, complete)
+		at = k.At
 		return nil
 	}); err != nil || known {
-		return texts, to, seq, err
+		return texts, at, err
 	}
 	err = x.log.View(ctx, func(st *state.State) error {
-		note(st.Known())
-		var vs []*fact.Version
-		for _, v := range st.Each() {
-			if lasts(v, now) {
-				vs = append(vs, v)
-			}
-		}
+		vs, now := x.lastingOf(st), x.now()
 		if !e.Instant { // it takes long: what matters most comes first
 			weight := make(map[*fact.Version]float64, len(vs))
 			for _, v := range vs {
@@ -196,65 +200,53 @@ func (x *vectorSync) all(ctx context.Context, e meaning.Encoding, now time.Time)
 			}
 			slices.SortFunc(vs, func(a, b *fact.Version) int { return cmp.Or(cmp.Compare(weight[b], weight[a]), fact.ByName(a, b)) })
 		}
-		texts = lasting(append(vs, st.Lessons()...), now)
+		texts, at = lasting(vs, now), st.At()
 		return nil
 	})
-	return texts, to, seq, err
+	return texts, at, err
 }
 
-// mark notes how far an encoder came.
-func (x *vectorSync) mark(e meaning.Encoding, to meaning.Progress, seq uint64) {
-	if to.Entries = x.entries(e.Name); to.Entries == 0 {
-		return
-	}
-	if err := x.marks.Set(e.Name, to, seq); err != nil {
-		x.logger.Debug("the vectors' mark was not written", "error", err)
-	}
-}
-
-// backlog counts what has no vector of an encoder, and marks what it found, so
-// that the next look costs nothing.
-func (x *vectorSync) backlog(ctx context.Context, e meaning.Encoding, now time.Time) (n int, err error) {
-	texts, to, seq, err := x.all(ctx, e, now)
+// backlog counts what has no vector of an encoder. If nothing lacks one it is noted,
+// so that the next look costs nothing.
+func (x *vectorSync) backlog(ctx context.Context, e meaning.Encoding) (int, error) {
+	texts, at, err := x.candidates(ctx, e)
 	if err != nil {
 		return 0, err
 	}
-	if len(texts) > 0 {
-		n = len(x.index.Missing(e.Name, texts))
-	}
-	to.Lacking = n > 0
-	x.mark(e, to, seq)
-	return n, nil
+	return x.index.SetComplete(e.Name, texts, at), nil
 }
 
 // keep brings the vectors of every encoder up to date, the instant one first,
 // since it serves until the others are complete.
-func (x *vectorSync) keep(ctx context.Context, now time.Time) {
+func (x *vectorSync) keep(ctx context.Context) {
 	if x.encoders == nil {
 		return
 	}
 	for _, e := range slices.Backward(x.encoders.Usable(false)) {
-		if _, err := x.learn(ctx, e, now, nil); err != nil && ctx.Err() == nil {
-			x.logger.Debug("vectors were not made", "encoder", e.Name, "error", err)
-		}
+		x.update(ctx, e)
 	}
 }
 
-// settle is for after a command's answer: the next one shall find vectors.
-func (x *vectorSync) settle(now time.Time) {
-	if x.encoders == nil || !x.lacking.Load() {
+// settle is for after a command's answer: the next one shall find vectors. After
+// synced, an index on disk that a command has written, the next one does not know the
+// tail of today.
+func (x *vectorSync) settle(synced bool) {
+	e := x.instant()
+	if e == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), settleFirst)
 	defer cancel()
 	few := false
-	if err := x.log.Look(ctx, func(k state.Known) error { few = k.Count <= learnServer; return nil }); err != nil || !few {
-		return // it takes longer: imports, compactions and servers do it
-	}
-	if e := x.instant(); e != nil {
-		if _, err := x.learn(ctx, *e, now, nil); err != nil {
-			x.logger.Debug("vectors were not made", "encoder", e.Name, "error", err)
+	if err := x.log.Look(ctx, func(k state.Known) error {
+		tail, known := []vectors.Text(nil), false
+		if synced {
+			tail, known = x.tail(k, x.index.Complete(e.Name))
 		}
+		few = known && len(tail) <= learnServer || x.lacking.Load() && k.Count <= learnServer
+		return nil
+	}); err == nil && few { // more takes longer: imports, compactions and servers do it
+		x.update(ctx, *e)
 	}
 }
 
@@ -271,63 +263,31 @@ func (x *vectorSync) instant() *meaning.Encoding {
 }
 
 // forget takes the vectors of versions that are no longer believed off the disk.
-func (x *vectorSync) forget(ids []string) {
-	if x.encoders == nil || len(ids) == 0 {
-		return
+func (x *vectorSync) forget(versions []string) {
+	var ids []string
+	for _, v := range versions {
+		ids = append(ids, v, meaning.QuestionsID(v))
 	}
-	if err := x.index.Forget(withQuestions(ids)...); err != nil {
+	if err := x.index.Forget(ids...); err != nil {
 		x.logger.Debug("vectors were not removed", "error", err)
 	}
-	for _, e := range x.encoders.Usable(false) { // there are fewer now, and none is missing
-		if m, done, ok := x.marks.Of(e.Name); ok && !m.Lacking {
-			m.Entries = min(m.Entries, x.entries(e.Name))
-			if err := x.marks.Set(e.Name, m, done); err != nil {
-				x.logger.Debug("the vectors' mark was not written", "error", err)
-			}
-		}
-	}
 }
 
-// drop takes the vectors of versions that were erased off the disk.
-func (x *vectorSync) drop(ids []string) error {
-	if x.encoders == nil {
-		return nil
-	}
-	return errors.Join(x.marks.Forget(), x.index.Forget(withQuestions(ids)...))
-}
-
-// orphans are the versions that have vectors and are no longer there.
-func (x *vectorSync) orphans(ctx context.Context) (versions []string, err error) {
-	if x.index == nil {
-		return nil, nil
-	}
-	known := map[string]bool{}
-	err = x.log.View(ctx, func(st *state.State) error {
-		for _, v := range st.Each() {
-			known[v.ID] = true
-		}
-		for _, v := range st.Lessons() {
-			known[v.ID] = true
+// prune takes the vectors off the disk of all that does not last: what is over, what
+// was erased, and what is unknown here. Then all facts are looked at again.
+func (x *vectorSync) prune(ctx context.Context) error {
+	gone := x.index.IDs() // before the state, so that what others add meanwhile stays
+	err := x.log.View(ctx, func(st *state.State) error {
+		for _, v := range x.lastingOf(st) {
+			delete(gone, v.ID)
+			delete(gone, meaning.QuestionsID(v.ID))
 		}
 		return nil
 	})
-	for _, e := range x.index.Entries() {
-		x.index.Count(e.Name, func(id string) bool {
-			if version := meaning.VersionOf(id); !known[version] && !slices.Contains(versions, version) {
-				versions = append(versions, version)
-			}
-			return false
-		})
+	if err != nil {
+		return err
 	}
-	return versions, err
-}
-
-// withQuestions are the ids of all vectors that versions may have.
-func withQuestions(ids []string) (all []string) {
-	for _, id := range ids {
-		all = append(all, id, meaning.QuestionsID(id))
-	}
-	return all
+	return x.index.Prune(slices.Collect(maps.Keys(gone))...)
 }
 
 // BuiltInVectors brings the vectors of the built-in encoder up to date. It
@@ -337,8 +297,6 @@ func BuiltInVectors(ctx context.Context, s *Store) (*meaning.Encoding, error) {
 	if e == nil {
 		return nil, nil
 	}
-	if _, err := s.vectors.learn(ctx, *e, s.Now(), nil); err != nil {
-		s.opts.Logger.Debug("vectors were not made", "encoder", e.Name, "error", err)
-	}
+	s.vectors.update(ctx, *e)
 	return e, ctx.Err()
 }

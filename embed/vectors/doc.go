@@ -16,6 +16,8 @@
 //   - The file is written anew and renamed into place. When two processes write
 //     at once, one of them loses what it added, and encodes it again.
 //   - Forget leaves no byte of a text's vector in the file.
+//   - To what the vectors are complete stands beside them in the file, so it is true
+//     of them, whoever writes last.
 //
 // # How it works
 //

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"leanctx/internal/atomicfile"
 )
@@ -27,12 +28,13 @@ const (
 
 // matrix is the vectors of one encoder, sorted by id. It is never changed.
 type matrix struct {
-	encoder string
-	dim     int
-	ids     []string
-	texts   []uint64  // hashes
-	scales  []float32 // of the rows
-	rows    []byte    // dim numbers of eight bits for each vector
+	encoder  string
+	dim      int
+	complete time.Time // see [Index.Complete]
+	ids      []string
+	texts    []uint64  // hashes
+	scales   []float32 // of the rows
+	rows     []byte    // dim numbers of eight bits for each vector
 }
 
 // entry is one vector on its way into a matrix.
@@ -54,6 +56,16 @@ func (m *matrix) find(t Text) (int, bool) {
 	return i, ok && m.texts[i] == t.hash()
 }
 
+// missing are the places in texts of those that have no vector.
+func (m *matrix) missing(texts []Text) (places []int) {
+	for i, t := range texts {
+		if _, ok := m.find(t); !ok {
+			places = append(places, i)
+		}
+	}
+	return places
+}
+
 // newMatrix makes a matrix of vectors.
 func newMatrix(encoder string, dim int, entries []entry) *matrix {
 	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.id, b.id) })
@@ -68,13 +80,14 @@ func newMatrix(encoder string, dim int, entries []entry) *matrix {
 // section is the line of JSON before the vectors of an encoder.
 type section struct {
 	EncoderEntries
-	IDs int `json:"ids"` // bytes
+	IDs      int       `json:"ids"` // bytes
+	Complete time.Time `json:"complete,omitzero"`
 }
 
 // encode appends the section of an encoder: the line, scales, hashes, ids and rows.
 func (m *matrix) encode(to []byte) ([]byte, error) {
 	ids := strings.Join(m.ids, "\n")
-	line, err := json.Marshal(section{m.describe(), len(ids)})
+	line, err := json.Marshal(section{m.describe(), len(ids), m.complete})
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +116,7 @@ func decode(data []byte) (*matrix, []byte, error) {
 	if s.Name == "" || s.Dim < 1 || s.Dim > maxDim || n < 1 || n > len(data) || s.IDs < 0 || s.IDs > len(data) || len(data) < n*(12+s.Dim)+s.IDs {
 		return nil, nil, errFile
 	}
-	m := &matrix{encoder: s.Name, dim: s.Dim, scales: make([]float32, n), texts: make([]uint64, n)}
+	m := &matrix{encoder: s.Name, dim: s.Dim, complete: s.Complete, scales: make([]float32, n), texts: make([]uint64, n)}
 	take := func(size int) []byte {
 		part := data[:size:size]
 		data = data[size:]
@@ -163,31 +176,49 @@ func (x *Index) load() {
 
 func (x *Index) path(name string) string { return filepath.Join(x.dir, name) }
 
-// change adds vectors of an encoder, which replace those with the same ids,
-// takes away those that are gone, and writes the file.
-func (x *Index) change(encoder string, dim int, added map[string]entry, gone map[string]bool) error {
+// change is what becomes of the file.
+type change struct {
+	encoder  string           // whose vectors are added or complete; empty: nobody's
+	dim      int              // of its vectors
+	added    map[string]entry // by id; they replace those with the same ids
+	gone     map[string]bool  // ids, of any encoder
+	complete time.Time        // what they are complete to, if each of texts has one
+	texts    []Text
+	doubt    bool // it is not known to what any encoder's are complete
+}
+
+// apply writes the file with a change, if that changes anything.
+func (x *Index) apply(c change) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.load()
-	if added == nil && len(x.sets) == 0 {
+	if c.encoder == "" && len(x.sets) == 0 {
 		return x.remove()
 	}
-	sets, changed := maps.Clone(x.sets), len(added) > 0
-	if m := sets[encoder]; added != nil && (m == nil || m.dim != dim) {
-		sets[encoder] = newMatrix(encoder, dim, nil)
+	sets, changed := maps.Clone(x.sets), len(c.added) > 0
+	if m := sets[c.encoder]; c.encoder != "" && (m == nil || m.dim != c.dim) {
+		sets[c.encoder] = newMatrix(c.encoder, c.dim, nil)
 	}
-	for name, m := range sets {
+	for name, old := range sets {
 		var kept []entry
-		for i, id := range m.ids {
-			if _, again := added[id]; !gone[id] && (!again || name != encoder) {
-				kept = append(kept, entry{id, m.texts[i], m.scales[i], m.row(i)})
+		for i, id := range old.ids {
+			if _, again := c.added[id]; !c.gone[id] && (!again || name != c.encoder) {
+				kept = append(kept, entry{id, old.texts[i], old.scales[i], old.row(i)})
 			}
 		}
-		changed = changed || len(kept) < len(m.ids)
-		if name == encoder {
-			kept = slices.AppendSeq(kept, maps.Values(added))
+		changed = changed || len(kept) < len(old.ids)
+		if name == c.encoder {
+			kept = slices.AppendSeq(kept, maps.Values(c.added))
 		}
-		if sets[name] = newMatrix(name, m.dim, kept); len(kept) == 0 {
+		m := newMatrix(name, old.dim, kept)
+		switch {
+		case name == c.encoder && !c.complete.IsZero() && len(m.missing(c.texts)) == 0:
+			m.complete = c.complete
+		case !c.doubt:
+			m.complete = old.complete
+		}
+		changed = changed || !m.complete.Equal(old.complete)
+		if sets[name] = m; len(kept) == 0 {
 			delete(sets, name)
 		}
 	}

@@ -81,11 +81,26 @@ func (x *Index) of(encoder string) *matrix {
 // Missing returns the places in texts of those that have no vector of this
 // encoder.
 func (x *Index) Missing(encoder string, texts []Text) (missing []int) {
+	return x.of(encoder).missing(texts)
+}
+
+// Complete is the instant to which the vectors of an encoder are complete, as who
+// filled them said: of all that there was by then, none lacks one. Zero: nobody said
+// so. It stands in the file beside the vectors, so it is lost with them.
+func (x *Index) Complete(encoder string) time.Time {
+	if m := x.of(encoder); m != nil {
+		return m.complete
+	}
+	return time.Time{}
+}
+
+// SetComplete notes that the vectors of an encoder are complete to an instant, if
+// none of texts lacks one. It returns how many do. Where the file cannot be
+// written, the next process looks at all texts again.
+func (x *Index) SetComplete(encoder string, texts []Text, to time.Time) (missing int) {
 	m := x.of(encoder)
-	for i, t := range texts {
-		if _, ok := m.find(t); !ok {
-			missing = append(missing, i)
-		}
+	if missing = len(m.missing(texts)); missing == 0 && m != nil {
+		_ = x.apply(change{encoder: encoder, dim: m.dim, complete: to, texts: texts})
 	}
 	return missing
 }
@@ -107,11 +122,12 @@ func (x *Index) Vector(encoder string, t Text) []float32 {
 // Fill encodes those of texts that have no vector of this encoder, one at a time
 // and in their order, and stores them. It returns how many it encoded. When the
 // context ends, what was encoded is stored, so that the next call goes on from
-// there. progress, if not nil, is called after each text.
+// there. Else the vectors are complete to an instant (see [Index.Complete]).
+// progress, if not nil, is called after each text.
 //
 // An error is the encoder's or the context's, or says that the file could not be
 // written; then the vectors serve this process.
-func (x *Index) Fill(ctx context.Context, e Encoder, texts []Text, progress func(done, missing int)) (int, error) {
+func (x *Index) Fill(ctx context.Context, e Encoder, texts []Text, complete time.Time, progress func(done, missing int)) (int, error) {
 	if e.Name() == "" || len(e.Name()) > maxName || e.Dim() < 1 || e.Dim() > maxDim {
 		return 0, fmt.Errorf("encoder %.40q with %d values: need a name of 1 to %d bytes and 1 to %d values", e.Name(), e.Dim(), maxName, maxDim)
 	}
@@ -119,9 +135,9 @@ func (x *Index) Fill(ctx context.Context, e Encoder, texts []Text, progress func
 	added := map[string]entry{}
 	// A killed process loses a second's work, or fifty times what a write takes.
 	last, wait := time.Now(), time.Second
-	store := func() error {
+	store := func(complete time.Time) error {
 		start := time.Now()
-		err := x.change(e.Name(), e.Dim(), added, nil)
+		err := x.apply(change{encoder: e.Name(), dim: e.Dim(), added: added, complete: complete, texts: texts})
 		clear(added)
 		last, wait = time.Now(), max(time.Second, 50*time.Since(start))
 		return err
@@ -134,15 +150,18 @@ func (x *Index) Fill(ctx context.Context, e Encoder, texts []Text, progress func
 		}
 		if err != nil {
 			if len(added) > 0 {
-				_ = store() // the encoder's error says more
+				_ = store(time.Time{}) // the encoder's error says more
 			}
 			return done, err
 		}
 		added[texts[i].ID] = one
-		if time.Since(last) >= wait || done == len(missing)-1 {
-			if err := store(); err != nil {
-				return done + 1, err
-			}
+		if done == len(missing)-1 {
+			err = store(complete)
+		} else if time.Since(last) >= wait {
+			err = store(time.Time{})
+		}
+		if err != nil {
+			return done + 1, err
 		}
 		if progress != nil {
 			progress(done+1, len(missing))
@@ -178,11 +197,20 @@ func quantise(t Text, v []float32, e Encoder) (entry, error) {
 // encoder made them. When it returns no error, no byte of them is in the file. A
 // file that cannot be read is deleted: it might hold them.
 func (x *Index) Forget(ids ...string) error {
-	gone := map[string]bool{}
+	return x.apply(change{gone: set(ids)})
+}
+
+// Prune is Forget, after which nobody knows to what the vectors are complete.
+func (x *Index) Prune(ids ...string) error {
+	return x.apply(change{gone: set(ids), doubt: true})
+}
+
+func set(ids []string) map[string]bool {
+	all := make(map[string]bool, len(ids))
 	for _, id := range ids {
-		gone[id] = true
+		all[id] = true
 	}
-	return x.change("", 0, nil, gone)
+	return all
 }
 
 // Reset deletes the files.
@@ -190,6 +218,20 @@ func (x *Index) Reset() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.remove()
+}
+
+// IDs are the ids of all vectors, of any encoder.
+func (x *Index) IDs() map[string]bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.load()
+	ids := map[string]bool{}
+	for _, m := range x.sets {
+		for _, id := range m.ids {
+			ids[id] = true
+		}
+	}
+	return ids
 }
 
 // Count counts the vectors of an encoder whose id is counted.

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -58,7 +59,7 @@ func fill(x *Index, e named, texts []Text, vectors [][]float32) error {
 	for i, t := range texts {
 		g.vectors[t.Text] = vectors[i]
 	}
-	_, err := x.Fill(context.Background(), g, texts, nil)
+	_, err := x.Fill(context.Background(), g, texts, time.Time{}, nil)
 	return err
 }
 
@@ -180,6 +181,72 @@ func TestFillRefuses(t *testing.T) {
 		if s := x.Entries(); len(s) != 0 {
 			t.Errorf("%q: something was stored", want)
 		}
+	}
+}
+
+// To what the vectors are complete is in their file: another process sees it, it stays
+// when vectors are forgotten, and it goes with them.
+func TestComplete(t *testing.T) {
+	dir := t.TempDir()
+	x, other := Open(dir), Open(dir)
+	texts, vectors := vectorsOf(1, 20, 16)
+	then := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
+	want := func(what string, at time.Time) {
+		t.Helper()
+		for _, x := range []*Index{x, other, Open(dir)} {
+			if got := x.Complete("a@1"); !got.Equal(at) {
+				t.Errorf("%s: complete to %v, want %v", what, got, at)
+			}
+		}
+	}
+	if n := x.SetComplete("a@1", texts[:1], then); n != 1 {
+		t.Errorf("%d missing, want 1", n)
+	}
+	want("nothing is there", time.Time{})
+	put(t, x, a16, texts[:19], vectors[:19])
+	if n := x.SetComplete("a@1", texts, then); n != 1 {
+		t.Errorf("%d missing, want 1", n)
+	}
+	want("one is missing", time.Time{})
+	put(t, x, a16, texts, vectors)
+	if n := x.SetComplete("a@1", texts, then); n != 0 {
+		t.Errorf("%d missing, want none", n)
+	}
+	want("all are there", then)
+	if err := other.Forget(texts[3].ID); err != nil {
+		t.Fatal(err)
+	}
+	want("one is no longer needed", then)
+	if err := other.apply(change{encoder: "a@1", dim: 16, complete: then.Add(1), texts: texts}); err != nil { // it was checked before the other forgot
+		t.Fatal(err)
+	}
+	want("said of one that is gone", then)
+	if err := other.Prune(texts[4].ID); err != nil {
+		t.Fatal(err)
+	}
+	want("pruned", time.Time{})
+}
+
+// A file of which nobody said to what it is complete is as good.
+func TestFillCompletes(t *testing.T) {
+	dir := t.TempDir()
+	texts, vectors := vectorsOf(1, 3, 16)
+	put(t, Open(dir), a16, texts, vectors)
+	more, others := vectorsOf(2, 2, 16)
+	g := given{a16, map[string][]float32{more[0].Text: others[0]}}
+	then := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+	if _, err := Open(dir).Fill(t.Context(), g, more, then, nil); err == nil {
+		t.Fatal("a vector of no values is stored")
+	}
+	if at := Open(dir).Complete("a@1"); !at.IsZero() {
+		t.Errorf("stopped, and yet complete to %v", at)
+	}
+	g.vectors[more[1].Text] = others[1]
+	if n, err := Open(dir).Fill(t.Context(), g, more, then, nil); n != 1 || err != nil {
+		t.Errorf("%d made, want 1, %v", n, err)
+	}
+	if at := Open(dir).Complete("a@1"); !at.Equal(then) {
+		t.Errorf("complete to %v, want %v", at, then)
 	}
 }
 

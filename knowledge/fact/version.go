@@ -120,21 +120,6 @@ func WithID(vs []*Version, id string) *Version {
 	return nil
 }
 
-// Touched is no earlier than the commit that last changed the text of v. Such commits make it,
-// add an alias, or give it questions or a name.
-func Touched(v *Version) time.Time {
-	t := v.RecordedFrom
-	if v.LastConfirmed.After(t) {
-		t = v.LastConfirmed
-	}
-	for _, at := range []*time.Time{v.QuestionsAt, v.RenamedAt} {
-		if at != nil && at.After(t) {
-			t = *at
-		}
-	}
-	return t
-}
-
 // The kinds of a source: who made an assertion.
 const (
 	KindUser   = "user"

@@ -4,7 +4,6 @@
 // What encodes texts meets [Encoders]; package vectors keeps and compares what
 // they give. A fact is encoded as [Of] says: the words of its key and aliases, then
 // its value.
-// [Marks] note up to which commit all that holds has vectors.
 //
 // How words and meaning are joined is in package recall.
 package meaning

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"sort"
 	"strconv"
 	"sync"
 	"time"
@@ -63,8 +64,8 @@ type State struct {
 	seq        uint64    // the last commit
 	at         time.Time // its recorded time; zero before the first
 
-	base  *base     // the index that holds all other facts; nil: all are here
-	began time.Time // the recorded time of the commit that the base is as of
+	began time.Time // the recorded time of the commit it was read at
+	base  *base     // the index that holds all other facts, as of that commit; nil: all are here
 
 	facts   map[fact.ID][]*fact.Version
 	aliases map[string][]fact.ID // folded alias → facts that may go by it
@@ -86,6 +87,7 @@ type changes struct {
 // change is a fact that a commit changed.
 type change struct {
 	seq  uint64
+	at   time.Time // of the commit
 	name fact.ID
 }
 
@@ -314,7 +316,7 @@ func MatchingNamed(facts Facts, f *Filter) (out []*fact.Version) {
 var lessons = fact.ID{}
 
 // note notes that the commit that is folded changes a fact.
-func (s *State) note(n fact.ID) { s.changes.facts = append(s.changes.facts, change{s.seq, n}) }
+func (s *State) note(n fact.ID) { s.changes.facts = append(s.changes.facts, change{s.seq, s.at, n}) }
 
 // change replaces one version by a copy that f has changed.
 func (s *State) change(n fact.ID, id string, f func(*fact.Version)) {
@@ -404,7 +406,7 @@ func (s *State) document(h journal.Header) *formats.Document {
 // fromDocument is the state that a fact file holds.
 func fromDocument(d *formats.Document) *State {
 	s := New()
-	s.root, s.hash, s.seq, s.at = d.ProjectRoot, d.ProjectHash, d.Seq, d.UpdatedAt
+	s.root, s.hash, s.seq, s.at, s.began = d.ProjectRoot, d.ProjectHash, d.Seq, d.UpdatedAt, d.UpdatedAt
 	s.Lists = Lists{
 		Patterns: d.Patterns, Gotchas: d.Gotchas, Relations: d.Relations, Reminders: d.Reminders,
 		Judged: d.JudgedPairs, Disputed: d.Disputes, History: d.History, Commits: d.Commits, Replica: d.Replica, Extra: d.Extra,
@@ -452,10 +454,18 @@ func (c *changes) since(seq uint64) (names []fact.ID, lessonsToo, ok bool) {
 	return names, lessonsToo, true
 }
 
-// ChangedSince returns the versions of the facts that commits after seq changed,
-// patterns and gotchas among them. ok is false where that is not known.
-func (k Known) ChangedSince(seq uint64) (vs []*fact.Version, ok bool) {
-	names, lessonsToo, ok := k.state.changes.since(seq)
+// ChangedSince returns the versions of the facts that commits after an instant changed,
+// patterns and gotchas among them. ok is false where that is not known without reading all facts.
+func (k Known) ChangedSince(at time.Time) (vs []*fact.Version, ok bool) {
+	s := k.state
+	if at.Before(s.began) || at.After(s.at) { // of a later commit than the newest: that one was lost
+		return nil, false
+	}
+	seq, changed := s.seq, s.changes.facts
+	if i := sort.Search(len(changed), func(i int) bool { return changed[i].at.After(at) }); i < len(changed) {
+		seq = changed[i].seq - 1
+	}
+	names, lessonsToo, ok := s.changes.since(seq)
 	for _, n := range names {
 		vs = append(vs, k.Versions(n)...)
 	}
@@ -463,35 +473,4 @@ func (k Known) ChangedSince(seq uint64) (vs []*fact.Version, ok bool) {
 		vs = append(vs, k.Lessons()...)
 	}
 	return vs, ok
-}
-
-// TouchedAfter returns the versions whose text a commit after an instant changed (see
-// [fact.Touched]), and all patterns and gotchas. ok is false if one must read all facts to know.
-func (k Known) TouchedAfter(at time.Time) (vs []*fact.Version, ok bool) {
-	if k.state.base != nil && at.Before(k.state.began) {
-		return nil, false
-	}
-	for _, all := range k.state.facts {
-		for _, v := range all {
-			if fact.Touched(v).After(at) {
-				vs = append(vs, v)
-			}
-		}
-	}
-	return append(vs, k.Lessons()...), true
-}
-
-// Epoch names the set of facts that older recorded times cannot join. An import and what a
-// repository brings have recorded times of their own. An erasure takes facts out.
-func (l *Lists) Epoch() string {
-	erased := int64(0)
-	for _, t := range l.tombstones {
-		erased = max(erased, t.ErasedAt.UnixNano())
-	}
-	imported, _ := l.Last(NoteImport)
-	epoch := strconv.FormatInt(imported.Timestamp.UnixNano(), 36) + "-" + strconv.FormatInt(erased, 36)
-	if l.Replica != nil {
-		epoch += "-" + strconv.FormatUint(l.Replica.Commit, 36)
-	}
-	return epoch
 }

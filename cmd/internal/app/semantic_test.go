@@ -157,16 +157,12 @@ func TestSemanticBadInput(t *testing.T) {
 		}
 		ask(what)
 	}
-	for _, name := range []string{bin, filepath.Join(dir, "embeddings.json"), filepath.Join(dir, "index", "vectors.json")} {
+	for _, name := range []string{bin, filepath.Join(dir, "embeddings.json")} {
 		if err := os.Remove(name); err != nil {
 			t.Fatal(err)
 		}
 		ask("without " + filepath.Base(name))
 	}
-	if err := os.WriteFile(filepath.Join(dir, "index", "vectors.json"), []byte("null"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ask("marks that are none")
 	for _, q := range []string{" ", "?!", "\x00\xff", "как войти", "如何登录", "🔑🚪", "cafe\u0301", "a\u200bb", strings.Repeat("login ", 64<<10/6)} {
 		for _, mode := range []string{"auto", "exact", "lexical", "semantic", "hybrid"} {
 			recall(t, s, knowledge.Question{Query: q, Mode: mode})

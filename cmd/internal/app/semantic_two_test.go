@@ -173,3 +173,39 @@ func TestHybridSeesWhatWasJustRemembered(t *testing.T) {
 		}
 	}
 }
+
+// A command that writes the index leaves vectors that the next one can use: in a store
+// with more facts than a command encodes before its answer, the newest fact is found by
+// its meaning at once.
+func TestVectorsFollowTheIndex(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(t.TempDir(), "facts.jsonl")
+	var list []string
+	for i := range 1100 {
+		list = append(list, fmt.Sprintf(`{"category":"service","key":"s%d","value":"Service %d listens on port %d."}`, i, i, 8000+i))
+	}
+	if err := os.WriteFile(file, []byte(strings.Join(list, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := semanticStore(t, dir, false)
+	if _, err := transfer.Import(t.Context(), s, transfer.Incoming{File: file}); err != nil {
+		t.Fatal(err)
+	}
+	done := func() {
+		t.Helper()
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s = semanticStore(t, dir, false)
+	}
+	done()
+	for i := range 70 {
+		assert(t, s, "note", fmt.Sprint("n", i), fmt.Sprintf("Note %d is short.", i))
+	}
+	assert(t, s, "kitchen", "bread", "A recipe for a loaf from my own kitchen oven.")
+	recall(t, s, knowledge.Question{Query: "short notes", Mode: "lexical"})
+	done()
+	if r := recall(t, s, knowledge.Question{Query: "how do i bake something at home"}); len(r.Facts) == 0 || r.Facts[0].Key != "bread" {
+		t.Errorf("%s", r.Text())
+	}
+}
