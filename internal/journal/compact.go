@@ -3,7 +3,6 @@ package journal
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"sync"
 	"time"
@@ -103,10 +102,13 @@ func (c *compaction[S, E]) run(ctx context.Context, at files) error {
 		}
 		return c.exclusively(ctx, at, func() error { return at.remove(n.snapshotNew) })
 	}
-	h := Header{Schema: c.l.o.Schema, Seq: pos.seq, Generation: pos.head.Generation + 1, At: pos.at.UTC(), Checksum: noChecksum}
-	err = writeSnapshot(at, n.snapshotNew, func(w io.Writer) error {
-		return c.l.mem.m.Encode(&patient{ctx, w}, state, h)
-	})
+	text, err := encodeSnapshot(c.l.mem.m, state, Header{Schema: c.l.o.Schema, Seq: pos.seq, Generation: pos.head.Generation + 1, At: pos.at.UTC()})
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err == nil {
+		err = at.write(n.snapshotNew, text)
+	}
 	if err == nil {
 		err = at.sync() // S.new must be there before S.prev is another one: it stands in for S until then
 	}
@@ -114,19 +116,6 @@ func (c *compaction[S, E]) run(ctx context.Context, at files) error {
 		return err
 	}
 	return c.exclusively(ctx, at, func() error { return c.switchTo(pos) })
-}
-
-// patient is a writer that gives up when its context ends.
-type patient struct {
-	ctx context.Context
-	w   io.Writer
-}
-
-func (p *patient) Write(b []byte) (int, error) {
-	if p.ctx.Err() != nil {
-		return 0, context.Cause(p.ctx)
-	}
-	return p.w.Write(b)
 }
 
 // capture returns the state that the snapshot will hold, and its position.

@@ -3,7 +3,6 @@ package journal
 import (
 	"bytes"
 	"cmp"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
@@ -92,8 +91,11 @@ func (h header) prev() uint32 {
 	return sum
 }
 
-func (h header) line() line {
-	body, err := json.Marshal(h)
+func (h header) line() line { return jsonLine(h) }
+
+// jsonLine is a line of JSON that is no commit.
+func jsonLine(v any) line {
+	body, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // only a year beyond 9999 could do this, and commits refuse it first
 	}
@@ -112,10 +114,7 @@ type line struct {
 
 // appendTo appends the line as it stands in a file.
 func (l line) appendTo(b []byte) []byte {
-	var sum [4]byte
-	sum[0], sum[1], sum[2], sum[3] = byte(l.sum>>24), byte(l.sum>>16), byte(l.sum>>8), byte(l.sum)
-	b = hex.AppendEncode(b, sum[:])
-	b = append(b, ' ')
+	b = fmt.Appendf(b, "%08x ", l.sum)
 	b = append(b, l.body...)
 	return append(b, '\n')
 }
@@ -145,22 +144,20 @@ func commitLine(seq uint64, prev uint32, at time.Time, events any) (line, error)
 
 // lostLine stands for a commit that is damaged beyond reading.
 func lostLine(seq uint64, prev uint32) line {
-	body := fmt.Appendf(nil, `{"seq":%d,"prev":"%08x","lost":true}`, seq, prev)
-	return line{sum: checksum(body), body: body, seq: seq, prev: prev, lost: true}
+	l := jsonLine(link{Seq: seq, Prev: hexSum(prev), Lost: true})
+	l.seq, l.prev, l.lost = seq, prev, true
+	return l
 }
 
 // sumLen is the length of a checksum in hex; a line's JSON begins one further.
 const sumLen = 8
 
 func parseSum(b []byte) (uint32, bool) {
-	var sum [4]byte
 	if len(b) != sumLen || bytes.ContainsAny(b, "ABCDEF") { // as we write them, so that any flipped bit shows
 		return 0, false
 	}
-	if _, err := hex.Decode(sum[:], b); err != nil {
-		return 0, false
-	}
-	return uint32(sum[0])<<24 | uint32(sum[1])<<16 | uint32(sum[2])<<8 | uint32(sum[3]), true
+	sum, err := strconv.ParseUint(string(b), 16, 32)
+	return uint32(sum), err == nil
 }
 
 // parseLine checks a line given without its line feed.
@@ -176,37 +173,27 @@ func parseLine(text []byte, off int64) (line, bool) {
 	return line{off: off, sum: sum, body: body}, true
 }
 
-// parseCommit reads seq, prev and lost of a commit line, not its events.
-func parseCommit(l line) (line, bool) {
-	if c, ok := parseCommitFast(l); ok {
-		return c, true
-	}
-	var c struct {
-		Seq  uint64 `json:"seq"`
-		Prev string `json:"prev"`
-		Lost bool   `json:"lost"`
-	}
-	if json.Unmarshal(l.body, &c) != nil || c.Seq == 0 {
-		return line{}, false
-	}
-	l.seq, l.lost = c.Seq, c.Lost
-	l.prev, _ = parseSum([]byte(c.Prev))
-	return l, true
+// link is what a line says about its place in the chain of commits.
+type link struct {
+	Seq   uint64 `json:"seq"`
+	Prev  string `json:"prev"`
+	Lost  bool   `json:"lost,omitempty"`
+	Place uint64 `json:"place,omitempty"` // in a witness only
 }
 
-// parseCommitFast does it for lines exactly as commitLine and lostLine make them.
-func parseCommitFast(l line) (line, bool) {
-	rest, ok := bytes.CutPrefix(l.body, []byte(`{"seq":`))
-	digits, rest, comma := bytes.Cut(rest[:min(len(rest), 64)], []byte(`,"prev":"`))
-	if !ok || !comma || len(rest) <= sumLen {
-		return l, false
+// parseCommit reads the place of a commit, not its events.
+func parseCommit(l line) (line, bool) {
+	var at link
+	text := l.body
+	if before, _, ok := bytes.Cut(text, []byte(`,"events":`)); ok { // quotes in a string are escaped
+		text = append(before[:len(before):len(before)], '}')
 	}
-	seq, err := strconv.ParseUint(string(digits), 10, 64)
-	prev, isSum := parseSum(rest[:sumLen])
-	l.seq, l.prev = seq, prev
-	l.lost = bytes.Equal(rest[sumLen:], []byte(`","lost":true}`))
-	known := l.lost || bytes.HasPrefix(rest[sumLen:], []byte(`","at":`))
-	return l, err == nil && seq > 0 && isSum && known
+	if DecodeDocument(text, &at) != nil || at.Seq == 0 {
+		return line{}, false
+	}
+	l.seq, l.lost = at.Seq, at.Lost
+	l.prev, _ = parseSum([]byte(at.Prev))
+	return l, true
 }
 
 // The witness is a line of its own in knowledge.head. It says which commit was
@@ -225,11 +212,7 @@ type witness struct {
 }
 
 func (w witness) text() []byte {
-	body := fmt.Appendf(nil, `{"seq":%d,"prev":"%08x"}`, w.seq, w.sum)
-	if w.place > 0 {
-		body = fmt.Appendf(body[:len(body)-1], `,"place":%d}`, w.place)
-	}
-	return line{sum: checksum(body), body: body}.appendTo(nil)
+	return jsonLine(link{Seq: w.seq, Prev: hexSum(w.sum), Place: w.place}).appendTo(nil)
 }
 
 // agrees tells whether a journal that ends after seq, with these lines or
@@ -243,14 +226,10 @@ func (w witness) agrees(lines []line, seq uint64) bool {
 // what is none.
 func parseWitness(text []byte) (w witness) {
 	text, _, _ = bytes.Cut(text, []byte("\n"))
-	if l, ok := parseLine(text, 0); ok {
-		if l, ok = parseCommit(l); ok {
-			w = witness{seq: l.seq, sum: l.prev}
-			var at struct{ Place uint64 }
-			if json.Unmarshal(l.body, &at) == nil {
-				w.place = at.Place
-			}
-		}
+	var at link
+	if l, ok := parseLine(text, 0); ok && json.Unmarshal(l.body, &at) == nil {
+		w.seq, w.place = at.Seq, at.Place
+		w.sum, _ = parseSum([]byte(at.Prev))
 	}
 	return w
 }

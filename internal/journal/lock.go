@@ -18,13 +18,13 @@ import (
 // holder, for people; nothing rests on it.
 //
 // A lock that is taken is tried again after a random pause until it is free. There is no queue.
-// A writer that has taken the lock again at once for some time waits longer than a pause. So
-// others find the lock free.
+// A writer that has taken the lock again at once for some time yields for longer than a pause. So
+// others find the lock free: without that, one of 8 writers waited 3 s for its turn.
 type fileLock struct {
 	dir, name string
 	f         *file     // kept open between acquisitions
 	shared    bool      // with others that share it; such a lock is not signed
-	since     time.Time // when the last rest ended
+	since     time.Time // when it last yielded
 	released  time.Time
 }
 
@@ -33,17 +33,17 @@ type fileLock struct {
 const (
 	firstPause   = 200 * time.Microsecond
 	longestPause = 3 * time.Millisecond
-	turn         = 50 * time.Millisecond // how long a writer comes back without a rest
-	rest         = longestPause + longestPause/2
+	yieldAfter   = 50 * time.Millisecond // how long a writer takes the lock again at once
+	yieldFor     = longestPause + longestPause/2
 )
 
 // acquire waits until the lock is free or ctx ends. It tries at least once.
 func (k *fileLock) acquire(ctx context.Context, d files) error {
 	if now := time.Now(); now.Sub(k.released) > firstPause {
 		k.since = now
-	} else if now.Sub(k.since) > turn {
-		time.Sleep(rest)
-		k.since = now.Add(rest)
+	} else if now.Sub(k.since) > yieldAfter {
+		time.Sleep(yieldFor)
+		k.since = now.Add(yieldFor)
 	}
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		if ok, err := k.try(d); ok || err != nil {

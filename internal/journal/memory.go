@@ -2,7 +2,6 @@ package journal
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -220,9 +219,12 @@ func (m *memory[S, E]) rescue(f former[S]) {
 		return
 	}
 	name, err := m.j.unusedName(m.j.n.snapshot+rescuedMark, "")
+	var text []byte
 	if err == nil {
-		h := Header{Schema: m.o.Schema, Seq: f.head.Seq, Generation: f.head.Generation, At: f.head.At.UTC(), Checksum: noChecksum}
-		err = writeSnapshot(m.j.files, name, func(w io.Writer) error { return m.m.Encode(w, f.state, h) })
+		text, err = encodeSnapshot(m.m, f.state, Header{Schema: m.o.Schema, Seq: f.head.Seq, Generation: f.head.Generation, At: f.head.At.UTC()})
+	}
+	if err == nil {
+		err = m.j.write(name, text)
 	}
 	m.j.warn(rescuedWarning(name, err))
 }

@@ -1,11 +1,9 @@
 package journal
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
-	"hash"
 	"hash/crc32"
 	"io"
 	"io/fs"
@@ -147,51 +145,18 @@ func sumWithout(data []byte, at int) string {
 	return hexSum(crc32.Update(sum, castagnoli, data[at+sumLen:]))
 }
 
-// writeSnapshot encodes to a file, puts the checksum in and syncs it.
-func writeSnapshot(d files, name string, encode func(io.Writer) error) error {
-	f, err := d.open(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
-	if err != nil {
-		return err
+// encodeSnapshot encodes a state and puts the checksum in.
+func encodeSnapshot[S, E any](m Machine[S, E], s S, h Header) ([]byte, error) {
+	h.Checksum = noChecksum
+	var b bytes.Buffer
+	if err := m.Encode(&b, s, h); err != nil {
+		return nil, err
 	}
-	w := &summed{f: f, sum: crc32.New(castagnoli)}
-	buf := bufio.NewWriterSize(w, sumSearched)
-	err = encode(buf)
-	if err == nil {
-		err = buf.Flush()
+	text := b.Bytes()
+	at := checksumAt(text)
+	if at < 0 || string(text[at:at+sumLen]) != noChecksum {
+		return nil, errors.New("snapshot has no " + strconv.Quote("checksum") + " of zeros among its first members")
 	}
-	if err == nil {
-		err = w.patch()
-	}
-	if err == nil {
-		err = f.Sync() // the rename that follows must not give its name to an unwritten file
-	}
-	return errors.Join(err, f.Close())
-}
-
-// summed writes a file from its start and computes the checksum on the way.
-type summed struct {
-	f     *file
-	sum   hash.Hash32
-	size  int64
-	start []byte // the first bytes, where the checksum's place is
-}
-
-func (w *summed) Write(p []byte) (int, error) {
-	if room := sumSearched - len(w.start); room > 0 {
-		w.start = append(w.start, p[:min(room, len(p))]...)
-	}
-	n, err := w.f.WriteAt(p, w.size)
-	w.size += int64(n)
-	w.sum.Write(p[:n])
-	return n, err
-}
-
-// patch puts the checksum in its place.
-func (w *summed) patch() error {
-	at := checksumAt(w.start)
-	if at < 0 || string(w.start[at:at+sumLen]) != noChecksum {
-		return errors.New("snapshot has no " + strconv.Quote("checksum") + " of zeros among its first members")
-	}
-	_, err := w.f.WriteAt([]byte(hexSum(w.sum.Sum32())), int64(at))
-	return err
+	copy(text[at:], hexSum(checksum(text)))
+	return text, nil
 }

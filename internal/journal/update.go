@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 )
@@ -51,13 +52,11 @@ func (q *queue[S, E]) add(c *call[S, E]) {
 func (q *queue[S, E]) withdraw(c *call[S, E]) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for i, x := range q.list {
-		if x == c {
-			q.list = append(q.list[:i:i], q.list[i+1:]...)
-			return true
-		}
+	i := slices.Index(q.list, c)
+	if i >= 0 {
+		q.list = slices.Delete(q.list, i, i+1)
 	}
-	return false
+	return i >= 0
 }
 
 func (q *queue[S, E]) takeAll() []*call[S, E] {
