@@ -130,7 +130,6 @@ type replica[S, E any] struct {
 	viewed   atomic.Int64  // when a view last fetched, in Unix nanoseconds
 	conflict time.Time     // when another machine was last first
 	round    time.Duration // how long the last publish took
-	installs int           // how often the copy started from a snapshot of the remote log
 }
 
 // Fetch appends to the copy what is new in the remote log. Without a remote it does nothing.
@@ -141,74 +140,66 @@ func (l *Log[S, E]) Fetch(ctx context.Context) error {
 	return l.named(l.exclusively(ctx, func() error { return l.replica.fetch(ctx) }))
 }
 
-// fetch is Fetch with the lead and the file lock held, and inflight set. When the place of the last
-// commit is not known, since a process was killed before it noted it, it is looked for from the start.
+// fetch is Fetch with the lead and the file lock held, and inflight set. Where commits are not in
+// the remote log any more, the copy starts from the newest snapshot. A newer one may be made
+// meanwhile, and in a cluster a server may for a while know an older one. So it is tried again
+// after a pause, doubled each time.
 func (r *replica[S, E]) fetch(ctx context.Context) error {
-	if j := &r.l.j; r.l.mem.lossy() || j.f == nil && j.pos.seq > 0 {
-		if err := r.fetchAnew(ctx); err != nil {
-			return err // what is left is better than nothing
+	for try, pause := 1, fetchPause; ; try, pause = try+1, 2*pause {
+		err := r.fetchLines(ctx)
+		if errors.Is(err, ErrGone) {
+			err = r.fetchSnapshot(ctx)
+			if err == nil {
+				continue
+			}
 		}
-	}
-	for try := 1; ; try++ {
-		err := r.fetchFrom(ctx, r.l.j.pos.place)
-		if !errors.Is(err, ErrGone) || try == fetchTries {
+		if !errors.Is(err, ErrGone) || try >= fetchTries {
 			return err
 		}
-		s, err := r.newestFor(ctx, r.l.j.pos)
-		if err == nil {
-			err = r.install(s)
-		}
-		if err != nil {
-			return err
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return fmt.Errorf("%s: %w: %w", r.remote.Name(), ErrOffline, context.Cause(ctx))
 		}
 	}
 }
 
-// fetchTries is how often a fetch goes on from a snapshot. A newer one may be made meanwhile.
-const fetchTries = 8
+const (
+	fetchTries = 8
+	fetchPause = 10 * time.Millisecond
+)
 
-// fetchAnew empties a copy that has lost commits, once what it starts from is here.
-func (r *replica[S, E]) fetchAnew(ctx context.Context) error {
-	first := uint64(0)
-	err := r.remote.Fetch(ctx, 0, func(_ uint64, commit []byte) error {
-		first, _, _ = Chained(commit)
-		return errThere
-	})
-	if !errors.Is(err, errThere) && !errors.Is(err, ErrGone) {
-		return err
+// start is where a fetch begins: after the last commit of the copy, or with nothing if the copy has
+// lost commits. Such a copy is emptied when something else is here: what is left is better than nothing.
+func (r *replica[S, E]) start() position {
+	if r.damaged() {
+		return position{}
 	}
-	m, _, err := r.remote.Newest(ctx)
-	if err != nil {
-		return err
-	}
-	var s *remoteSnapshot
-	if m.Seq > 0 || first != 1 { // the mark may be an older one, or none
-		if s, err = r.newestFor(ctx, position{}); err != nil {
-			return err
-		}
-	}
-	if err := r.empty(); err != nil || s == nil {
-		return err
-	}
-	return r.install(s)
+	return r.l.j.pos
+}
+
+func (r *replica[S, E]) damaged() bool {
+	return r.l.mem.lossy() || r.l.j.f == nil && r.l.j.pos.seq > 0
 }
 
 // fetchedBytes is how much is fetched before it is written.
 const fetchedBytes = 4 << 20
 
-// fetchFrom fetches from the place of the copy's last commit; 0: it is not known. ErrGone means that
-// commits after it are not in the remote log any more.
-func (r *replica[S, E]) fetchFrom(ctx context.Context, from uint64) error {
-	f := fetched{pos: r.l.j.pos, from: from, joined: r.l.j.pos.seq == 0}
-	err := r.remote.Fetch(ctx, from, func(place uint64, commit []byte) error {
+// fetchLines fetches the commits after the copy's last one. If its place is not known, since a
+// process was killed before it noted it, it is looked for from the start of the remote log. ErrGone
+// means that commits after it are not there any more.
+func (r *replica[S, E]) fetchLines(ctx context.Context) error {
+	f := fetched{pos: r.start()}
+	f.from, f.joined = f.pos.place, f.pos.seq == 0
+	err := r.remote.Fetch(ctx, f.from, func(place uint64, commit []byte) error {
 		if err := f.take(place, commit); err != nil || len(f.text) < fetchedBytes {
 			return err
 		}
 		return r.keep(&f)
 	})
-	if err == nil && !f.joined {
+	if has := r.l.j.pos.seq; err == nil && (!f.joined || f.last == 0 && has > 0) {
 		err = fmt.Errorf("%s: %w: it ends at commit %d, the copy at %d. Was its disk set back? Nothing is written",
-			r.remote.Name(), ErrDiverged, f.last, f.pos.seq)
+			r.remote.Name(), ErrDiverged, f.last, has)
 	}
 	kept := r.keep(&f)
 	switch {
@@ -269,7 +260,10 @@ func (r *replica[S, E]) keep(f *fetched) error {
 		return nil
 	}
 	commits := &recovery{lines: f.lines}
-	err := j.makeReady()
+	err := r.emptyIfDamaged()
+	if err == nil {
+		err = j.makeReady()
+	}
 	if err == nil {
 		err = j.append(f.text, witness{seq: f.lines[0].seq, sum: f.lines[0].sum})
 	}
@@ -294,12 +288,13 @@ func (r *replica[S, E]) keep(f *fetched) error {
 	return nil
 }
 
-// empty removes a copy that has lost commits. What was left of a
-// damaged journal was set aside by the repair.
-func (r *replica[S, E]) empty() error {
+// emptyIfDamaged removes a copy that has lost commits. What was left of a damaged journal was set
+// aside by the repair. mu is held.
+func (r *replica[S, E]) emptyIfDamaged() error {
+	if !r.damaged() {
+		return nil
+	}
 	l := r.l
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.j.close()
 	l.mem.head, l.mem.former, l.mem.loaded = Head{}, nil, false
 	n := l.j.n
@@ -365,15 +360,8 @@ func (r *replica[S, E]) follow(ctx context.Context) {
 // A call that decides nothing has seen the newest state too.
 func (b *batch[S, E]) publish(ctx context.Context, c *call[S, E]) error {
 	r, j := b.l.replica, &b.l.j
-	newest, doubtful, installs := false, j.doubtful(), r.installs
+	newest, doubtful := false, j.doubtful()
 	for try := 1; ; try++ {
-		if r.installs > installs && context.Cause(ctx) == errLate { // the download took long; nobody else was at fault
-			late, cancel := unhurried(ctx)
-			defer cancel()
-			ctx, cancel = context.WithTimeoutCause(late, b.l.o.LockTimeout, errLate)
-			defer cancel()
-		}
-		installs = r.installs
 		if try > 1 && context.Cause(ctx) == errLate {
 			return j.errorf(j.n.lock, ErrLocked, "other machines write to %s all the time; try again", r.remote.Name())
 		}

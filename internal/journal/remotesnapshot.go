@@ -121,37 +121,24 @@ func parseRemote(name string, m Mark, schema int, text []byte) (*remoteSnapshot,
 	return &s, nil
 }
 
-// A snapshot that a newer one replaces is looked for again after a pause, doubled each time. In a
-// cluster a server may for a while know an older mark.
-const (
-	loadRemoteTries = 8
-	loadRemotePause = 10 * time.Millisecond
-)
-
-// newestFor downloads the newest snapshot for a copy that ends at a position.
-func (r *replica[S, E]) newestFor(ctx context.Context, p position) (s *remoteSnapshot, err error) {
+// fetchSnapshot has the copy start from the newest snapshot. ErrGone means that there may be
+// another one soon.
+func (r *replica[S, E]) fetchSnapshot(ctx context.Context) error {
 	ctx, cancel := unhurried(ctx)
 	defer cancel()
-	for try, pause := 1, loadRemotePause; ; try, pause = try+1, 2*pause {
-		var m Mark
-		m, _, err = r.remote.Newest(ctx)
-		switch {
-		case err != nil:
-			return nil, err
-		case m.Seq <= p.seq:
-			err = fmt.Errorf("%s: %w: commits after %d are not there, nor in a snapshot. Nothing is written", r.remote.Name(), ErrDiverged, p.seq)
-		default:
-			s, err = r.download(ctx, m, p)
-		}
-		if err == nil || m.Seq > p.seq && !errors.Is(err, ErrGone) || try == loadRemoteTries {
-			return s, err
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return nil, fmt.Errorf("%s: %w: %w", r.remote.Name(), ErrOffline, context.Cause(ctx))
-		}
+	m, _, err := r.remote.Newest(ctx)
+	if err != nil {
+		return err
 	}
+	p := r.start()
+	if m.Seq <= p.seq {
+		return fmt.Errorf("%s: %w: commits after %d are not there, nor in a snapshot. Nothing is written: %w", r.remote.Name(), ErrDiverged, p.seq, ErrGone)
+	}
+	s, err := r.download(ctx, m, p)
+	if err != nil {
+		return err
+	}
+	return r.install(s)
 }
 
 // unhurried is a context that does not end because a lock was waited for: a download that began
@@ -220,13 +207,16 @@ func (r *replica[S, E]) install(s *remoteSnapshot) error {
 	l := r.l
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err := r.emptyIfDamaged(); err != nil {
+		l.mem.loaded = false
+		return err
+	}
 	if err := l.j.replace(s); err != nil {
 		l.mem.loaded = false // the files are somewhere between
 		return err
 	}
 	l.mem.started, l.mem.torn, l.mem.lost, l.j.untidy = false, 0, nil, false
 	l.mem.set(state)
-	r.installs++
 	if err := l.j.secondCopy(l.j.n.fetched, s.document); err != nil {
 		l.o.Logger.Warn("the snapshot has no second copy", "dir", l.j.path, "error", err)
 	}
@@ -374,7 +364,7 @@ func (l *Log[S, E]) Expunge(ctx context.Context, holds func(commit []byte) bool)
 	}
 	for try := range expungeTries {
 		select {
-		case <-time.After(time.Duration(try) * loadRemotePause):
+		case <-time.After(time.Duration(try) * fetchPause):
 		case <-ctx.Done():
 			return false, l.named(context.Cause(ctx))
 		}
