@@ -147,7 +147,7 @@ func (r *run) begin(t *op.Tool) error {
 	if t.Name == versionName {
 		return nil
 	}
-	c, err := config.Load(&config.Options{Project: r.globals.Project, Agent: r.globals.Agent})
+	c, err := config.Load(r.globals.Project, r.globals.Agent)
 	if err == nil {
 		r.stores.config = c
 	}

@@ -120,7 +120,7 @@ func (c client) register(kind, role string) string {
 
 func configured(t testing.TB) *config.Config {
 	t.Helper()
-	c, err := config.Load(nil)
+	c, err := config.Load("", "")
 	if err != nil {
 		t.Fatal(err)
 	}

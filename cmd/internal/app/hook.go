@@ -39,7 +39,7 @@ func (r *run) hookHelp(context.Context, cli.Globals) error {
 
 // runHook answers an event. It always succeeds.
 func runHook(ctx context.Context, args []string, in io.Reader, out io.Writer) int {
-	c, err := config.Load(nil)
+	c, err := config.Load("", "")
 	if err != nil || c.HooksOff {
 		return done
 	}

@@ -64,15 +64,6 @@ const (
 	modelsDirName = "models"
 )
 
-// Options replace parts of the process's environment. Nil and zero mean the process's own.
-type Options struct {
-	Getenv  func(string) string
-	HomeDir func() (string, error)
-	WorkDir func() (string, error)
-	Project string // --project
-	Agent   string // --agent
-}
-
 // Config holds the flags and the environment. Paths are absolute and clean.
 type Config struct {
 	DataDir   string
@@ -84,31 +75,18 @@ type Config struct {
 
 	AutoDownload bool // a server may download a model
 	HooksOff     bool // hooks of clients say nothing
-
-	home, work func() (string, error)
 }
 
-// Load reads flags and environment; it opens no file.
-func Load(o *Options) (*Config, error) {
-	var opts Options
-	if o != nil {
-		opts = *o
-	}
-	if opts.Getenv == nil {
-		opts.Getenv = os.Getenv
-	}
-	if opts.HomeDir == nil {
-		opts.HomeDir = os.UserHomeDir
-	}
-	if opts.WorkDir == nil {
-		opts.WorkDir = os.Getwd
-	}
-	c := &Config{home: opts.HomeDir, work: opts.WorkDir}
-	return c, c.fill(opts)
+// Load reads the environment; it opens no file. project and agent are the flags of these names.
+func Load(project, agent string) (*Config, error) {
+	c := new(Config)
+	return c, c.fill(project, agent)
 }
 
-func (c *Config) fill(o Options) error {
-	env := func(name string) string { return strings.TrimSpace(o.Getenv(name)) }
+// env is a variable's value. One of white space counts as not set.
+func env(name string) string { return strings.TrimSpace(os.Getenv(name)) }
+
+func (c *Config) fill(project, agent string) error {
 	var err error
 	if c.DataDir, err = c.dir(DataDirVar, env(DataDirVar)); err != nil {
 		return err
@@ -120,7 +98,7 @@ func (c *Config) fill(o Options) error {
 		}
 		c.DataDir = filepath.Join(home, dataDirName)
 	}
-	c.Legacy = c.legacy(env)
+	c.Legacy = c.legacy()
 	if c.ModelsDir, err = c.dir(ModelsDirVar, env(ModelsDirVar)); err != nil {
 		return err
 	}
@@ -133,10 +111,10 @@ func (c *Config) fill(o Options) error {
 		return err
 	}
 	c.HooksOff = !hooks
-	if c.Project, err = c.project(o.Project, env(ProjectVar)); err != nil {
+	if c.Project, err = c.project(project); err != nil {
 		return err
 	}
-	c.Agent = cmp.Or(strings.TrimSpace(o.Agent), env(AgentVar))
+	c.Agent = cmp.Or(strings.TrimSpace(agent), env(AgentVar))
 	c.LogLevel = slog.LevelWarn
 	if level := env(LogVar); level != "" {
 		if err := c.LogLevel.UnmarshalText([]byte(level)); err != nil {
@@ -173,7 +151,7 @@ func (c *Config) dir(name, given string) (string, error) {
 
 // legacy lists the data directories of the existing program: ours, and its two others
 // unless LEAN_CTX_DATA_DIR is set.
-func (c *Config) legacy(env func(string) string) []string {
+func (c *Config) legacy() []string {
 	dirs := []string{c.DataDir}
 	home, err := c.Home()
 	if env(DataDirVar) != "" || err != nil {
@@ -189,18 +167,15 @@ func (c *Config) legacy(env func(string) string) []string {
 	return dirs
 }
 
-func (c *Config) project(flag, env string) (string, error) {
+// project is the path that a flag or a variable names, or the working directory.
+func (c *Config) project(flag string) (string, error) {
 	if flag != "" {
 		return c.dir("--project", flag)
 	}
-	if env != "" {
-		return c.dir(ProjectVar, env)
+	if variable := env(ProjectVar); variable != "" {
+		return c.dir(ProjectVar, variable)
 	}
-	dir, err := c.work()
-	if err != nil {
-		return "", fmt.Errorf("working directory: %w", err)
-	}
-	return filepath.Clean(dir), nil
+	return c.Path(".")
 }
 
 // Path makes a user's path absolute. ~ is the home directory; a relative path starts at the
@@ -219,7 +194,7 @@ func (c *Config) Path(p string) (string, error) {
 	if filepath.IsAbs(p) {
 		return filepath.Clean(p), nil
 	}
-	dir, err := c.work()
+	dir, err := os.Getwd()
 	if err != nil {
 		return "", fmt.Errorf("working directory: %w", err)
 	}
@@ -241,7 +216,7 @@ func (c *Config) Paths(paths ...*string) (err error) {
 
 // Home is the user's home directory.
 func (c *Config) Home() (string, error) {
-	home, err := c.home()
+	home, err := os.UserHomeDir()
 	if err != nil {
 		return "", fmt.Errorf("no home directory: %w", err)
 	}

@@ -3,112 +3,142 @@ package config
 import (
 	"errors"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// at is a process in /w with the home directory /h.
-func at(env map[string]string, more ...func(*Options)) *Options {
-	o := &Options{
-		Getenv:  func(name string) string { return env[name] },
-		HomeDir: func() (string, error) { return filepath.FromSlash("/h"), nil },
-		WorkDir: func() (string, error) { return filepath.FromSlash("/w"), nil },
+// dirs is where the process of a test is: in work, with the home directory home. Both are
+// below root.
+type dirs struct{ root, home, work string }
+
+// at puts the process there, with the variables of env and no others of ours.
+func at(t *testing.T, env map[string]string) dirs {
+	t.Helper()
+	root := t.TempDir()
+	p := dirs{root, filepath.Join(root, "h"), filepath.Join(root, "w")}
+	for _, dir := range []string{p.home, p.work} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
-	for _, f := range more {
-		f(o)
+	t.Chdir(p.work)
+	for _, name := range []string{DataDirVar, ProjectVar, AgentVar, LogVar, ModelsDirVar, HooksVar, DownloadVar, "XDG_CONFIG_HOME", "XDG_DATA_HOME"} {
+		t.Setenv(name, env[name])
 	}
-	return o
+	t.Setenv("HOME", p.home)
+	t.Setenv("USERPROFILE", p.home)
+	return p
+}
+
+// path is a path of a table: /h and /w are the two directories.
+func (p dirs) path(s string) string {
+	if top, _, _ := strings.Cut(strings.TrimPrefix(s, "/"), "/"); top == "h" || top == "w" {
+		return filepath.Join(p.root, filepath.FromSlash(s))
+	}
+	return filepath.FromSlash(s)
 }
 
 func TestLoad(t *testing.T) {
-	flags := func(project, agent string) func(*Options) {
-		return func(o *Options) { o.Project, o.Agent = project, agent }
-	}
-	tests := []struct {
-		name                       string
-		options                    *Options
-		data, project, agent, logs string
+	for _, tt := range []struct {
+		name                      string
+		env                       map[string]string
+		projectFlag, agentFlag    string
+		data, project, agent, log string
 	}{
-		{"nothing said", at(nil), "/h/.lean-ctx", "/w", "", "WARN"},
-		{"set to nothing", at(map[string]string{DataDirVar: "  ", ProjectVar: " ", AgentVar: "\t", LogVar: ""}),
-			"/h/.lean-ctx", "/w", "", "WARN"},
-		{"environment", at(map[string]string{DataDirVar: "/d", ProjectVar: "/p", AgentVar: "cursor-a3f8", LogVar: "debug"}),
-			"/d", "/p", "cursor-a3f8", "DEBUG"},
-		{"the configuration lies with the data", at(map[string]string{DataDirVar: "/d"}), "/d", "/w", "", "WARN"},
-		{"flags before environment", at(map[string]string{ProjectVar: "/p", AgentVar: "cursor-a3f8"}, flags("/q", "claude-1111")),
-			"/h/.lean-ctx", "/q", "claude-1111", "WARN"},
-		{"relative", at(map[string]string{DataDirVar: "d/../e", ProjectVar: ".."}), "/w/e", "/", "", "WARN"},
-		{"home", at(map[string]string{DataDirVar: "~/d", ProjectVar: "~/p/"}), "/h/d", "/h/p", "", "WARN"},
-		{"a tilde inside is a letter", at(map[string]string{DataDirVar: "/d/~/x"}), "/d/~/x", "/w", "", "WARN"},
-		{"white space around", at(map[string]string{DataDirVar: " /d ", AgentVar: " a-1 "}), "/d", "/w", "a-1", "WARN"},
-	}
-	for _, tt := range tests {
+		{"nothing set", nil, "", "", "/h/.lean-ctx", "/w", "", "WARN"},
+		{"set to nothing", map[string]string{DataDirVar: "  ", ProjectVar: " ", AgentVar: "\t", LogVar: ""}, "", "", "/h/.lean-ctx", "/w", "", "WARN"},
+		{"environment", map[string]string{DataDirVar: "/d", ProjectVar: "/p", AgentVar: "cursor-a3f8", LogVar: "debug"}, "", "", "/d", "/p", "cursor-a3f8", "DEBUG"},
+		{"data directory alone", map[string]string{DataDirVar: "/d"}, "", "", "/d", "/w", "", "WARN"},
+		{"flags before environment", map[string]string{ProjectVar: "/p", AgentVar: "cursor-a3f8"}, "/q", "claude-1111", "/h/.lean-ctx", "/q", "claude-1111", "WARN"},
+		{"relative", map[string]string{DataDirVar: "d/../e", ProjectVar: "../h"}, "", "", "/w/e", "/h", "", "WARN"},
+		{"home", map[string]string{DataDirVar: "~/d", ProjectVar: "~/p/"}, "", "", "/h/d", "/h/p", "", "WARN"},
+		{"a tilde inside is a letter", map[string]string{DataDirVar: "/d/~/x"}, "", "", "/d/~/x", "/w", "", "WARN"},
+		{"white space around", map[string]string{DataDirVar: " /d ", AgentVar: " a-1 "}, "", "", "/d", "/w", "a-1", "WARN"},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c, err := Load(tt.options)
+			p := at(t, tt.env)
+			c, err := Load(tt.projectFlag, tt.agentFlag)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, p := range [][2]string{{c.DataDir, tt.data}, {c.Project, tt.project}} {
-				if p[0] != filepath.FromSlash(p[1]) {
-					t.Errorf("got %s, want %s", p[0], p[1])
-				}
+			if c.DataDir != p.path(tt.data) || c.Project != p.path(tt.project) {
+				t.Errorf("got %s and %s, want %s and %s", c.DataDir, c.Project, tt.data, tt.project)
 			}
-			if c.Agent != tt.agent || c.LogLevel.String() != tt.logs {
-				t.Errorf("agent %q, log %v, want %q, %s", c.Agent, c.LogLevel, tt.agent, tt.logs)
+			if c.Agent != tt.agent || c.LogLevel.String() != tt.log {
+				t.Errorf("agent %q, log %v, want %q, %s", c.Agent, c.LogLevel, tt.agent, tt.log)
 			}
 		})
 	}
 }
 
-func homeless(o *Options) {
-	o.HomeDir = func() (string, error) { return "", errors.New("$HOME is not defined") }
+// withoutHome takes the home directory from the process.
+func withoutHome(t *testing.T) {
+	t.Setenv("HOME", "")
+	t.Setenv("USERPROFILE", "")
 }
 
 func TestLoadWithoutHome(t *testing.T) {
-	_, err := Load(at(nil, homeless))
+	at(t, nil)
+	withoutHome(t)
+	_, err := Load("", "")
 	if e, ok := errors.AsType[*Error](err); !ok || !strings.Contains(e.Hint(), DataDirVar) {
 		t.Errorf("got %v, want an error that names %s", err, DataDirVar)
 	}
-	c, err := Load(at(map[string]string{DataDirVar: "/d"}, homeless))
+	t.Setenv(DataDirVar, "/d")
+	c, err := Load("", "")
 	if err != nil || c.DataDir != filepath.FromSlash("/d") {
 		t.Errorf("a data directory is enough: got %v, %v", c, err)
 	}
 	if _, err := c.Path("~/x"); err == nil {
 		t.Error("~ without a home directory was expanded")
 	}
-	if _, err := Load(at(nil, func(o *Options) { o.HomeDir = func() (string, error) { return "h", nil } })); err == nil {
+	at(t, nil)
+	t.Setenv("HOME", "h")
+	t.Setenv("USERPROFILE", "h")
+	if _, err := Load("", ""); err == nil {
 		t.Error("a relative home directory was taken")
 	}
 }
 
 func TestLoadRefuses(t *testing.T) {
-	gone := func(o *Options) { o.WorkDir = func() (string, error) { return "", errors.New("gone") } }
-	for name, o := range map[string]*Options{
-		"another's home":             at(map[string]string{DataDirVar: "~bob/x"}),
-		"another's home, project":    at(map[string]string{ProjectVar: "~bob"}),
-		"another's home, models":     at(map[string]string{ModelsDirVar: "~bob"}),
-		"no such level":              at(map[string]string{LogVar: "loud"}),
-		"no working directory":       at(nil, gone),
-		"relative without directory": at(map[string]string{DataDirVar: "d"}, gone),
+	for name, env := range map[string]map[string]string{
+		"another's home":          {DataDirVar: "~bob/x"},
+		"another's home, project": {ProjectVar: "~bob"},
+		"another's home, models":  {ModelsDirVar: "~bob"},
+		"no such level":           {LogVar: "loud"},
 	} {
-		if _, err := Load(o); err == nil {
+		at(t, env)
+		if _, err := Load("", ""); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	c, err := Load(at(map[string]string{DataDirVar: "/d", ProjectVar: "/p"}, gone, homeless))
-	if err != nil || c.LogLevel != slog.LevelWarn {
-		t.Errorf("neither home nor working directory is needed when all is said: %v", err)
-	}
 }
 
-func TestLoadOfTheProcess(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv(DataDirVar, dir)
-	c, err := Load(nil)
-	if err != nil || c.DataDir != dir || !filepath.IsAbs(c.Project) {
-		t.Errorf("got %+v, %v", c, err)
+// Neither a home nor a working directory is needed if all paths are given.
+func TestLoadWithoutWorkingDirectory(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a working directory cannot be removed there")
+	}
+	p := at(t, nil)
+	if err := os.Remove(p.work); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load("", ""); err == nil {
+		t.Error("no working directory: no error")
+	}
+	t.Setenv(ProjectVar, "/p")
+	t.Setenv(DataDirVar, "d")
+	if _, err := Load("", ""); err == nil {
+		t.Error("relative without a working directory: no error")
+	}
+	t.Setenv(DataDirVar, "/d")
+	withoutHome(t)
+	if c, err := Load("", ""); err != nil || c.LogLevel != slog.LevelWarn {
+		t.Error(err)
 	}
 }
 
@@ -136,12 +166,13 @@ func TestLegacy(t *testing.T) {
 		{map[string]string{"XDG_CONFIG_HOME": "/c", "XDG_DATA_HOME": "relative"}, []string{"/h/.lean-ctx", "/c/lean-ctx", "/h/.local/share/lean-ctx"}},
 		{map[string]string{DataDirVar: "/d"}, []string{"/d"}},
 	} {
-		c, err := Load(at(tt.env))
+		p := at(t, tt.env)
+		c, err := Load("", "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, dir := range tt.want {
-			tt.want[i] = filepath.FromSlash(dir)
+			tt.want[i] = p.path(dir)
 		}
 		if !slices.Equal(c.Legacy, tt.want) {
 			t.Errorf("got %v, want %v", c.Legacy, tt.want)
@@ -152,17 +183,14 @@ func TestLegacy(t *testing.T) {
 // Hooks are switched off by one variable, in the words that people try.
 func TestHooksOff(t *testing.T) {
 	for value, want := range map[string]bool{"": false, "on": false, "1": false, "off": true, "OFF": true, "0": true, "false": true} {
-		c, err := Load(&Options{Getenv: func(name string) string {
-			if name == HooksVar {
-				return value
-			}
-			return ""
-		}})
+		t.Setenv(HooksVar, value)
+		c, err := Load("", "")
 		if err != nil || c.HooksOff != want {
 			t.Errorf("%q: %v, %v", value, c.HooksOff, err)
 		}
 	}
-	if _, err := Load(&Options{Getenv: func(string) string { return "perhaps" }}); err == nil {
+	t.Setenv(HooksVar, "perhaps")
+	if _, err := Load("", ""); err == nil {
 		t.Error("perhaps is neither on nor off")
 	}
 }

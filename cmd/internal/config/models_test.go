@@ -17,8 +17,8 @@ func TestModels(t *testing.T) {
 		{auto: "0", wantDir: filepath.Join(data, "models")},
 		{auto: "maybe", bad: true},
 	} {
-		env := map[string]string{DataDirVar: data, ModelsDirVar: x.dir, DownloadVar: x.auto}
-		c, err := Load(&Options{Getenv: func(name string) string { return env[name] }})
+		at(t, map[string]string{DataDirVar: data, ModelsDirVar: x.dir, DownloadVar: x.auto})
+		c, err := Load("", "")
 		if x.bad != (err != nil) {
 			t.Errorf("%+v: %v", x, err)
 		} else if err == nil && (c.ModelsDir != x.wantDir || c.AutoDownload != x.want) {

@@ -31,7 +31,8 @@ func write(t *testing.T, root string, files map[string]string) {
 
 func load(t *testing.T, root string) *Config {
 	t.Helper()
-	c, err := Load(at(map[string]string{DataDirVar: filepath.Join(root, "data"), ProjectVar: root}))
+	at(t, map[string]string{DataDirVar: filepath.Join(root, "data"), ProjectVar: root})
+	c, err := Load("", "")
 	if err != nil {
 		t.Fatal(err)
 	}
