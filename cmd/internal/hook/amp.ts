@@ -23,13 +23,13 @@ export default function (amp: PluginAPI) {
   }
   amp.on("agent.start", async (event) => {
     const session_id = event.thread.id
-    const told: string[] = []
+    const texts: string[] = []
     if (!briefed.has(session_id)) {
       briefed.add(session_id)
-      told.push(await hook("session-start", { session_id, source: "startup" }))
+      texts.push(await hook("session-start", { session_id, source: "startup" }))
     }
-    told.push(await hook("user-prompt", { session_id, prompt: event.message }))
-    const content = told.filter(Boolean).join("\n\n")
+    texts.push(await hook("user-prompt", { session_id, prompt: event.message }))
+    const content = texts.filter(Boolean).join("\n\n")
     return content ? { message: { content, display: false } } : {}
   })
   amp.on("agent.end", async (event) => {

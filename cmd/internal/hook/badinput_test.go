@@ -35,7 +35,7 @@ func TestRefused(t *testing.T) {
 		"another's plugin":  {"opencode", ".config/opencode/plugins/lean-ctx.js", "export const X = 1\n", "lean-ctx did not write it"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := fresh(t)
+			p := newMachine(t)
 			path := filepath.Join(p.Home, filepath.FromSlash(c.file))
 			write(t, path, c.text)
 			r, err := p.Connect(ConnectOptions{Clients: []string{c.client}})
@@ -55,7 +55,7 @@ func TestRefused(t *testing.T) {
 
 // Where the file should be is something else.
 func TestNoFile(t *testing.T) {
-	p := fresh(t)
+	p := newMachine(t)
 	if err := os.MkdirAll(filepath.Join(p.Home, ".cursor", "mcp.json"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestNoPermission(t *testing.T) {
 	if os.Geteuid() == 0 || runtime.GOOS == "windows" {
 		t.Skip("whoever runs this may write everywhere")
 	}
-	p := fresh(t)
+	p := newMachine(t)
 	dir := filepath.Join(p.Home, ".cursor")
 	if err := os.Mkdir(dir, 0o500); err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func TestNoPermission(t *testing.T) {
 // A link into a repository of dotfiles stays a link. The file it leads to is edited, with its
 // permissions, or made.
 func TestLinks(t *testing.T) {
-	p := fresh(t)
+	p := newMachine(t)
 	file := filepath.Join(p.Home, "dotfiles", "gemini.json")
 	write(t, file, "{\n  // mine\n}\n")
 	if err := os.Chmod(file, 0o640); err != nil {
@@ -126,7 +126,7 @@ func TestLinks(t *testing.T) {
 // Of a key that is there twice the last one counts, to a client and to us; both
 // are rid of our entry.
 func TestKeyTwice(t *testing.T) {
-	p := fresh(t)
+	p := newMachine(t)
 	path := filepath.Join(p.Home, ".cursor", "mcp.json")
 	const twice = `{"mcpServers": {"a": {}}, "mcpServers": {"b": {}}}`
 	write(t, path, twice)
@@ -145,13 +145,13 @@ func TestKeyTwice(t *testing.T) {
 // Where a client's file is damaged, the next client is connected all the same;
 // and nobody is connected where one of the names is wrong.
 func TestOthersAreConnected(t *testing.T) {
-	p := fresh(t)
+	p := newMachine(t)
 	write(t, filepath.Join(p.Home, ".cursor", "hooks.json"), "[]")
 	r, err := p.Connect(ConnectOptions{Clients: []string{"cursor", "gemini"}})
 	if err != nil || r.Failed() != 1 || !strings.Contains(r.Text(), "settings.json: connected") {
 		t.Errorf("%v\n%s", err, r.Text())
 	}
-	p = fresh(t)
+	p = newMachine(t)
 	before := tree(t, p.Home)
 	if _, err := p.Connect(ConnectOptions{Clients: []string{"claude-code", "zed"}, Scope: Local}); err == nil {
 		t.Error("zed has no scope local")
@@ -163,7 +163,7 @@ func TestOthersAreConnected(t *testing.T) {
 
 // Where the way back cannot be written, no file of a client is.
 func TestRecordFirst(t *testing.T) {
-	p := fresh(t)
+	p := newMachine(t)
 	write(t, filepath.Join(p.Home, ".cursor", "mcp.json"), "{}")
 	if err := os.Symlink(filepath.Join(p.Home, "nowhere", "x"), p.Data); err != nil {
 		t.Skip(err)
@@ -181,7 +181,7 @@ func TestRecordFirst(t *testing.T) {
 // file it says what to take out, and not what to put there.
 func TestNothingToTakeOut(t *testing.T) {
 	for _, text := range []string{"{", "", "[]", "null", `{"mcpServers": null}`, `{"projects": {"/x/lean-ctx": 1}, "mcpServers": null}`, `{"mcpServers": []}`, "\x00\xff"} {
-		p := fresh(t)
+		p := newMachine(t)
 		write(t, filepath.Join(p.Home, ".claude.json"), text)
 		write(t, filepath.Join(p.Home, ".codex", "config.toml"), text)
 		if err := os.MkdirAll(filepath.Join(p.Home, ".cursor", "mcp.json"), 0o700); err != nil {
@@ -198,7 +198,7 @@ func TestNothingToTakeOut(t *testing.T) {
 			t.Error(d)
 		}
 	}
-	p := fresh(t)
+	p := newMachine(t)
 	path := filepath.Join(p.Home, ".cursor", "mcp.json")
 	connectAll(t, p, ConnectOptions{Clients: []string{"cursor"}})
 	write(t, path, `{"mcpServers": {"lean-ctx": `)
@@ -225,7 +225,7 @@ func TestNothingToTakeOut(t *testing.T) {
 // be lost.
 func TestBadRecord(t *testing.T) {
 	for _, text := range []string{"{", `{"schema": 99}`} {
-		p := fresh(t)
+		p := newMachine(t)
 		write(t, filepath.Join(p.Data, recordName), text)
 		if _, err := p.Connect(ConnectOptions{Clients: []string{"cursor"}}); err == nil || !strings.Contains(err.Error(), recordName) {
 			t.Error(err)
@@ -235,7 +235,7 @@ func TestBadRecord(t *testing.T) {
 
 // There is no such client, or it has no such scope.
 func TestUnknown(t *testing.T) {
-	p := fresh(t)
+	p := newMachine(t)
 	for _, w := range []ConnectOptions{{Clients: []string{"emacs"}}, {Clients: []string{"codex"}, Scope: Local}} {
 		if _, err := p.Connect(w); err == nil {
 			t.Errorf("%v was taken", w)
@@ -245,7 +245,7 @@ func TestUnknown(t *testing.T) {
 
 // A dry run shows what would change and changes nothing.
 func TestDryRun(t *testing.T) {
-	p := fresh(t)
+	p := newMachine(t)
 	write(t, filepath.Join(p.Home, ".codex", "config.toml"), "model = \"x\"\n")
 	before := tree(t, p.Home)
 	r := connectAll(t, p, ConnectOptions{Clients: []string{"codex"}, DryRun: true})

@@ -11,8 +11,8 @@ import (
 
 // Briefings lists what sessions were given, the newest first.
 type Briefings struct {
-	Briefings []Briefed `json:"briefings"`
-	More      int       `json:"more"` // left out by the limit
+	Briefings []SessionEvent `json:"briefings"`
+	More      int            `json:"more"` // left out by the limit
 }
 
 // ReadBriefings lists the events of a project at which facts were shown. limit is 20 if it is
@@ -22,12 +22,12 @@ func ReadBriefings(data, project string, limit int, now time.Time) (Briefings, e
 		limit = 20
 	}
 	list, err := readLog(data, project, now.AddDate(0, 0, -logKept))
-	list = slices.DeleteFunc(list, func(x Briefed) bool { return len(x.Facts) == 0 })
+	list = slices.DeleteFunc(list, func(x SessionEvent) bool { return len(x.Facts) == 0 })
 	for i := range list {
 		list[i].trace = trace{} // nobody's business
 	}
-	slices.SortStableFunc(list, func(x, y Briefed) int { return y.At.Compare(x.At) })
-	b := Briefings{Briefings: append([]Briefed{}, list[:min(limit, len(list))]...)}
+	slices.SortStableFunc(list, func(x, y SessionEvent) int { return y.At.Compare(x.At) })
+	b := Briefings{Briefings: append([]SessionEvent{}, list[:min(limit, len(list))]...)}
 	b.More = len(list) - len(b.Briefings)
 	return b, err
 }

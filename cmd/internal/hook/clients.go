@@ -72,9 +72,9 @@ type hooks struct {
 
 // event is an event that a client reports: its name there and here.
 type event struct {
-	theirs, ours string
-	matcher      string
-	seconds      int // until the client gives up
+	clientName, name string
+	matcher          string
+	seconds          int // until the client gives up
 }
 
 // The forms that several clients share.
@@ -226,12 +226,12 @@ func clients() []client {
 		hooks: hooks{
 			files: files{User: "~/Documents/Cline/Hooks"},
 			events: []event{
-				{theirs: "TaskStart", ours: SessionStart},
-				{theirs: "TaskResume", ours: SessionStart},
-				{theirs: "UserPromptSubmit", ours: UserPrompt},
-				{theirs: "PostToolUse", ours: PostTool},
-				{theirs: "PreCompact", ours: PreCompact},
-				{theirs: "TaskComplete", ours: Stop},
+				{clientName: "TaskStart", name: SessionStart},
+				{clientName: "TaskResume", name: SessionStart},
+				{clientName: "UserPromptSubmit", name: UserPrompt},
+				{clientName: "PostToolUse", name: PostTool},
+				{clientName: "PreCompact", name: PreCompact},
+				{clientName: "TaskComplete", name: Stop},
 			},
 			text: clineScript, programs: true,
 		},

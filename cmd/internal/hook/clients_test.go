@@ -13,10 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fresh is a machine with an empty home and an empty project.
-func fresh(t *testing.T) Machine {
+// newMachine is a machine with an empty home and an empty project.
+func newMachine(t *testing.T) Machine {
 	t.Helper()
-	p := scratch(t.TempDir())
+	p := scratchMachine(t.TempDir())
 	for _, d := range []string{p.Home, p.Root} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			t.Fatal(err)
@@ -59,7 +59,7 @@ func TestEveryClient(t *testing.T) {
 	var b strings.Builder
 	for _, c := range clients() {
 		for _, scope := range scopesOf(c) {
-			p := fresh(t)
+			p := newMachine(t)
 			dir := filepath.Dir(p.Home)
 			before := tree(t, dir)
 			w := ConnectOptions{Clients: []string{c.name}, Scope: Scope(scope)}
@@ -99,7 +99,7 @@ func TestEveryClient(t *testing.T) {
 
 // All clients at once in one home, and back.
 func TestAllTogether(t *testing.T) {
-	p := fresh(t)
+	p := newMachine(t)
 	write(t, filepath.Join(p.Home, ".zshrc"), "# mine\n")
 	before := tree(t, filepath.Dir(p.Home))
 	for _, scope := range []Scope{User, Project} {
@@ -123,7 +123,7 @@ func TestAllTogether(t *testing.T) {
 // A data directory that is a link to another place stays, also when connect was the first to
 // write there.
 func TestLinkToDataStays(t *testing.T) {
-	p := fresh(t)
+	p := newMachine(t)
 	if err := os.Symlink(t.TempDir(), p.Data); err != nil {
 		t.Skip(err)
 	}
@@ -138,7 +138,7 @@ func TestLinkToDataStays(t *testing.T) {
 // Nothing else changes.
 func TestCommandMoves(t *testing.T) {
 	for _, name := range []string{"claude-code", "codex", "goose", "opencode", "copilot", "cursor", "vscode", "windsurf", "cline", "amp"} {
-		p := fresh(t)
+		p := newMachine(t)
 		before := tree(t, filepath.Dir(p.Home))
 		w := ConnectOptions{Clients: []string{name}}
 		p.Command = "/old place/lean-ctx"
@@ -162,7 +162,7 @@ func TestCommandMoves(t *testing.T) {
 // What somebody wrote into our entry, and beside it, after we connected, stays
 // or goes with the entry, as it was meant.
 func TestEditedByOthers(t *testing.T) {
-	p := fresh(t)
+	p := newMachine(t)
 	path := filepath.Join(p.Home, ".claude.json")
 	w := ConnectOptions{Clients: []string{"claude-code"}}
 	connectAll(t, p, w)
@@ -183,7 +183,7 @@ func TestEditedByOthers(t *testing.T) {
 // An entry that was written by hand is not written twice, its command is made
 // the right one, and disconnect takes it out.
 func TestEntryByHand(t *testing.T) {
-	p := fresh(t)
+	p := newMachine(t)
 	path := filepath.Join(p.Home, ".codex", "config.toml")
 	write(t, path, "# mine\n[mcp_servers.\"lean-ctx\"] # here\ncommand = \"/old/lean-ctx\"\nargs = [\"mcp\"]\n\n[mcp_servers.lean-ctx.env]\nA = \"b\"\n\n# theirs\n[x]\ny = 1\n")
 	w := ConnectOptions{Clients: []string{"codex"}}
@@ -197,7 +197,7 @@ func TestEntryByHand(t *testing.T) {
 // A plugin of an earlier version, of which no record is left, is replaced, and
 // goes with disconnect.
 func TestOldPlugin(t *testing.T) {
-	p := fresh(t)
+	p := newMachine(t)
 	path := filepath.Join(p.Home, ".config", "opencode", "plugins", "lean-ctx.js")
 	write(t, path, "// Made by `lean-ctx connect opencode`, of an earlier version\n")
 	w := ConnectOptions{Clients: []string{"opencode"}}
@@ -214,7 +214,7 @@ func TestPrograms(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files have no such mode")
 	}
-	p := fresh(t)
+	p := newMachine(t)
 	dir := filepath.Join(p.Home, "Documents", "Cline", "Hooks")
 	write(t, filepath.Join(dir, "TaskStart"), "#!/bin/sh\necho '{}'\n")
 	before := tree(t, filepath.Dir(p.Home))
@@ -247,7 +247,7 @@ func TestPrograms(t *testing.T) {
 
 // A rule is written for a project alone; one that somebody wrote stays.
 func TestRules(t *testing.T) {
-	p := fresh(t)
+	p := newMachine(t)
 	path := filepath.Join(p.Root, ".cursor", "rules", "lean-ctx.mdc")
 	connectAll(t, p, ConnectOptions{Clients: []string{"cursor"}})
 	if exists(filepath.Dir(path)) {
@@ -262,7 +262,7 @@ func TestRules(t *testing.T) {
 
 // Clients are found by what they leave in a home, or by their program.
 func TestFound(t *testing.T) {
-	p := fresh(t)
+	p := newMachine(t)
 	if r := connectAll(t, p, ConnectOptions{}); len(r.Files) > 0 || !strings.Contains(r.Text(), "No client was found") {
 		t.Error(r.Text())
 	}
@@ -276,7 +276,7 @@ func TestFound(t *testing.T) {
 
 // Another system, or a home that was put elsewhere, has other paths.
 func TestPaths(t *testing.T) {
-	p := scratch("/dir")
+	p := scratchMachine("/dir")
 	p.System = "darwin"
 	if got, want := p.path("{config}/Code/User/mcp.json"), filepath.FromSlash("/dir/home/Library/Application Support/Code/User/mcp.json"); got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -297,7 +297,7 @@ func TestPaths(t *testing.T) {
 func TestAnyProgramName(t *testing.T) {
 	for _, program := range []string{"/opt/bin/lc", "/opt/bin/lean-ctx-linux-amd64", "/opt/my tools/memory"} {
 		for _, c := range clients() {
-			p := fresh(t)
+			p := newMachine(t)
 			before := tree(t, filepath.Dir(p.Home))
 			p.Command = program
 			o := ConnectOptions{Clients: []string{c.name}}
@@ -331,7 +331,7 @@ func TestAnyProgramName(t *testing.T) {
 
 // A data directory that cannot be written is a problem, whoever can read it.
 func TestDoctorWrites(t *testing.T) {
-	p := fresh(t)
+	p := newMachine(t)
 	if p.Data = "/proc"; runtime.GOOS != "linux" {
 		t.Skip("there is no directory in which root cannot make a file")
 	}
@@ -343,7 +343,7 @@ func TestDoctorWrites(t *testing.T) {
 // When the program has moved, doctor names each client that still starts the old
 // one, and its fix connects them again.
 func TestDoctorFollowsMovedProgram(t *testing.T) {
-	p := fresh(t)
+	p := newMachine(t)
 	p.Command = filepath.Join(t.TempDir(), "lc")
 	connectAll(t, p, ConnectOptions{Clients: []string{"claude-code", "codex"}})
 	p.Command = "/new/place/lc"

@@ -247,7 +247,7 @@ func (e edit) disconnect(rec *record, dry bool) FileReport {
 		err = f.write(data)
 	}
 	if err != nil {
-		return e.stuck(r, err)
+		return e.notRemoved(r, err)
 	}
 	if dry {
 		return r

@@ -60,7 +60,7 @@ func (c *client) edits(m Machine, scope Scope) []edit {
 		return nil
 	}
 	fill := func(template string, e event) string {
-		line := commandLine(m.Command, c.name, e.ours)
+		line := commandLine(m.Command, c.name, e.name)
 		if !c.hooks.programs {
 			line = encoded(line)
 		}
@@ -81,7 +81,7 @@ func (c *client) edits(m Machine, scope Scope) []edit {
 		case h.program:
 			for _, e := range c.hooks.events {
 				one := h
-				one.format, one.path, one.text = ownFile, filepath.Join(h.path, e.theirs), fill(c.hooks.text, e)
+				one.format, one.path, one.text = ownFile, filepath.Join(h.path, e.clientName), fill(c.hooks.text, e)
 				all = append(all, one)
 			}
 		case c.hooks.text != "":
@@ -96,7 +96,7 @@ func (c *client) edits(m Machine, scope Scope) []edit {
 				case c.hooks.grouped:
 					entry = `{"hooks": [` + entry + `]}`
 				}
-				h.events = append(h.events, ownHook{e.theirs, fill(entry, e), commandLine(m.Command, c.name, e.ours)})
+				h.events = append(h.events, ownHook{e.clientName, fill(entry, e), commandLine(m.Command, c.name, e.name)})
 			}
 			if h.path == first.path {
 				all[0].version, all[0].events = h.version, h.events
@@ -167,10 +167,10 @@ func (e edit) putEntry(d document) error {
 	if err := json.Unmarshal([]byte(e.entry), &want); err != nil {
 		return err
 	}
-	theirs := func(key string, _ any) bool { return !slices.Contains(ourMembers, key) }
-	maps.DeleteFunc(want, theirs)
+	isUsers := func(key string, _ any) bool { return !slices.Contains(ourMembers, key) }
+	maps.DeleteFunc(want, isUsers)
 	now := maps.Clone(old)
-	maps.DeleteFunc(now, func(key string, x any) bool { return !theirs(key, x) })
+	maps.DeleteFunc(now, func(key string, x any) bool { return !isUsers(key, x) })
 	maps.Copy(now, want)
 	if fmt.Sprint(now) == fmt.Sprint(old) {
 		return nil
@@ -241,12 +241,12 @@ func (e edit) without(data, former []byte) ([]byte, error) {
 		return nil, err
 	}
 	if e.entry != "" {
-		theirs := e.foreign(former)
+		before := e.foreign(former)
 		have, err := d.entry(e.keys) // after an error there is no entry
 		switch {
 		case err != nil || have == nil || e.foreign(data) != "":
-		case theirs != "":
-			err = d.set(e.keys, theirs)
+		case before != "":
+			err = d.set(e.keys, before)
 		default:
 			err = d.unset(e.keys)
 		}

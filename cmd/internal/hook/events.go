@@ -222,20 +222,20 @@ type specificJSON struct {
 
 // reply is a text in the client's form. Codex refuses unknown members. Copilot takes its own
 // form or Claude Code's, depending on how the hook is written.
-func reply(client, event, theirs, text string) []byte {
+func reply(client, event, name, text string) []byte {
 	for _, c := range clients() { // what it did not say, the table knows
 		for _, e := range c.hooks.events {
-			if theirs == "" && c.name == client && e.ours == event {
-				theirs = e.theirs
+			if name == "" && c.name == client && e.name == event {
+				name = e.clientName
 			}
 		}
 	}
 	r := replyJSON{Context: text}
 	switch client {
 	case "claude-code", "codex", "gemini", "windsurf":
-		r = replyJSON{Specific: &specificJSON{theirs, text}}
+		r = replyJSON{Specific: &specificJSON{name, text}}
 	case "copilot", "vscode":
-		r.Specific = &specificJSON{theirs, text}
+		r.Specific = &specificJSON{name, text}
 	case "cursor":
 		r = replyJSON{Cursor: text}
 	case "cline":

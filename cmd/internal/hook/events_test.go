@@ -20,29 +20,29 @@ import (
 	"leanctx/internal/prose"
 )
 
-// known is what a project answers in these tests; what is asked of it is kept.
-type known struct {
+// fakeProject is what a project answers in these tests; what is asked of it is kept.
+type fakeProject struct {
 	briefing string
-	told     []Notice
+	notices  []Notice
 	err      error
 	prompts  []string
 	files    []string
 }
 
-func (k *known) Briefing(context.Context) (string, []string, error) {
+func (k *fakeProject) Briefing(context.Context) (string, []string, error) {
 	return k.briefing, []string{"a/b"}, k.err
 }
 
-func (k *known) Unread(context.Context) ([]Notice, error) { return nil, k.err }
+func (k *fakeProject) Unread(context.Context) ([]Notice, error) { return nil, k.err }
 
-func (k *known) Relevant(_ context.Context, prompt string) ([]Notice, error) {
+func (k *fakeProject) Relevant(_ context.Context, prompt string) ([]Notice, error) {
 	k.prompts = append(k.prompts, prompt)
-	return k.told, k.err
+	return k.notices, k.err
 }
 
-func (k *known) AtFile(_ context.Context, file string) ([]Notice, error) {
+func (k *fakeProject) AtFile(_ context.Context, file string) ([]Notice, error) {
 	k.files = append(k.files, filepath.ToSlash(file))
-	return k.told, k.err
+	return k.notices, k.err
 }
 
 // run gives a call as much time as it needs: a busy machine may take longer than [Deadline].
@@ -52,8 +52,8 @@ func run(c Call) []byte {
 	return c.Run(ctx)
 }
 
-// asked is one event of a client in a data directory.
-func asked(dir, client, event, in string, k *known) string {
+// runEvent is one event of a client in a data directory.
+func runEvent(dir, client, event, in string, k *fakeProject) string {
 	c := Call{
 		Client: client, Event: event, In: strings.NewReader(in), Dir: dir, Data: dir,
 		Open:     func(_ context.Context, s *Session) (ProjectView, error) { s.enter("p"); return k, nil },
@@ -79,7 +79,7 @@ func TestShapes(t *testing.T) {
 		{"amp", SessionStart, `{"session_id":"T-1"}`, `{"additionalContext":"` + text + `"}`},
 		{"opencode", SessionStart, ``, `{"additionalContext":"` + text + `"}`},
 	} {
-		if got := asked(t.TempDir(), c.client, c.event, c.in, &known{briefing: "A:b=c★"}); got != c.want {
+		if got := runEvent(t.TempDir(), c.client, c.event, c.in, &fakeProject{briefing: "A:b=c★"}); got != c.want {
 			t.Errorf("%s %s: got %s, want %s", c.client, c.event, got, c.want)
 		}
 	}
@@ -87,10 +87,10 @@ func TestShapes(t *testing.T) {
 
 // Whatever comes in, nothing goes out that is not an answer.
 func TestSilent(t *testing.T) {
-	full := &known{briefing: "A:b=c★"}
+	full := &fakeProject{briefing: "A:b=c★"}
 	for name, c := range map[string]struct {
 		client, event, in string
-		k                 *known
+		k                 *fakeProject
 	}{
 		"not JSON":       {"claude-code", SessionStart, "hello", full},
 		"half of it":     {"claude-code", SessionStart, `{"session_id":`, full},
@@ -98,13 +98,13 @@ func TestSilent(t *testing.T) {
 		"unknown event":  {"claude-code", "pre-tool", `{}`, full},
 		"unknown client": {"emacs", SessionStart, `{}`, full},
 		"no event":       {"claude-code", "", `{}`, full},
-		"an error":       {"claude-code", SessionStart, `{}`, &known{briefing: "x", err: errors.New("broken")}},
-		"nothing known":  {"claude-code", SessionStart, `{}`, &known{}},
-		"a command":      {"claude-code", UserPrompt, `{"prompt":"/clear"}`, &known{told: []Notice{{ID: "1", Text: "x", Fact: "f/1"}}}},
-		"no prompt":      {"claude-code", UserPrompt, `{"prompt":3}`, &known{told: []Notice{{ID: "1", Text: "x", Fact: "f/1"}}}},
-		"no file":        {"claude-code", PostTool, `{"tool_input":[1,2]}`, &known{told: []Notice{{ID: "1", Text: "x", Fact: "f/1"}}}},
+		"an error":       {"claude-code", SessionStart, `{}`, &fakeProject{briefing: "x", err: errors.New("broken")}},
+		"nothing known":  {"claude-code", SessionStart, `{}`, &fakeProject{}},
+		"a command":      {"claude-code", UserPrompt, `{"prompt":"/clear"}`, &fakeProject{notices: []Notice{{ID: "1", Text: "x", Fact: "f/1"}}}},
+		"no prompt":      {"claude-code", UserPrompt, `{"prompt":3}`, &fakeProject{notices: []Notice{{ID: "1", Text: "x", Fact: "f/1"}}}},
+		"no file":        {"claude-code", PostTool, `{"tool_input":[1,2]}`, &fakeProject{notices: []Notice{{ID: "1", Text: "x", Fact: "f/1"}}}},
 	} {
-		if got := asked(t.TempDir(), c.client, c.event, c.in, c.k); got != "" {
+		if got := runEvent(t.TempDir(), c.client, c.event, c.in, c.k); got != "" {
 			t.Errorf("%s: got %s", name, got)
 		}
 	}
@@ -129,7 +129,7 @@ func TestHugeInput(t *testing.T) {
 		t.Error(err)
 	}
 	big := `{"tool_response":"` + strings.Repeat("y", 1<<20) + `","tool_input":{"file_path":"a.go"}}`
-	if got := asked(t.TempDir(), "claude-code", PostTool, big, &known{told: []Notice{{ID: "1", Text: "x", Fact: "f/1"}}}); !strings.Contains(got, "x") {
+	if got := runEvent(t.TempDir(), "claude-code", PostTool, big, &fakeProject{notices: []Notice{{ID: "1", Text: "x", Fact: "f/1"}}}); !strings.Contains(got, "x") {
 		t.Error(got)
 	}
 }
@@ -158,7 +158,7 @@ func TestNoDouble(t *testing.T) {
 			Client: "claude-code", Event: SessionStart, In: strings.NewReader(in), Dir: dir, Data: dir, Now: func() time.Time { return now },
 			Open: func(_ context.Context, s *Session) (ProjectView, error) {
 				s.enter("p")
-				return &known{briefing: "x"}, nil
+				return &fakeProject{briefing: "x"}, nil
 			},
 		}
 		return len(run(c)) > 0
@@ -191,7 +191,7 @@ func TestOneOfManyAnswers(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			if asked(dir, "claude-code", SessionStart, `{"session_id":"1","source":"startup"}`, &known{briefing: "x"}) != "" {
+			if runEvent(dir, "claude-code", SessionStart, `{"session_id":"1","source":"startup"}`, &fakeProject{briefing: "x"}) != "" {
 				answers.Add(1)
 			}
 		})
@@ -208,13 +208,13 @@ func TestOneOfManyAnswers(t *testing.T) {
 
 // What hooks put before a prompt is no question.
 func TestPrompt(t *testing.T) {
-	k := new(known)
-	asked(t.TempDir(), "gemini", UserPrompt, `{"prompt":"<hook_context>Project memory:\nA:b=c</hook_context>\n\nwhy?<system-reminder>x</system-reminder>"}`, k)
-	asked(t.TempDir(), "gemini", UserPrompt, `{"prompt":"<hook_context>only this</hook_context>"}`, k)
-	asked(t.TempDir(), "cline", UserPrompt, `{"userPromptSubmit":{"prompt":"how?","attachments":[]}}`, k)
-	asked(t.TempDir(), "claude-code", UserPrompt, "\ufeff"+`{"prompt":"with a mark"}`, k)
-	asked(t.TempDir(), "claude-code", UserPrompt, `{"prompt":"/src/x.go what is it?"}`, k)
-	asked(t.TempDir(), "claude-code", UserPrompt, `{"prompt":" /model a/b"}`, k)
+	k := new(fakeProject)
+	runEvent(t.TempDir(), "gemini", UserPrompt, `{"prompt":"<hook_context>Project memory:\nA:b=c</hook_context>\n\nwhy?<system-reminder>x</system-reminder>"}`, k)
+	runEvent(t.TempDir(), "gemini", UserPrompt, `{"prompt":"<hook_context>only this</hook_context>"}`, k)
+	runEvent(t.TempDir(), "cline", UserPrompt, `{"userPromptSubmit":{"prompt":"how?","attachments":[]}}`, k)
+	runEvent(t.TempDir(), "claude-code", UserPrompt, "\ufeff"+`{"prompt":"with a mark"}`, k)
+	runEvent(t.TempDir(), "claude-code", UserPrompt, `{"prompt":"/src/x.go what is it?"}`, k)
+	runEvent(t.TempDir(), "claude-code", UserPrompt, `{"prompt":" /model a/b"}`, k)
 	if d := cmp.Diff([]string{"why?", "how?", "with a mark", "/src/x.go what is it?"}, k.prompts); d != "" {
 		t.Error(d)
 	}
@@ -223,10 +223,10 @@ func TestPrompt(t *testing.T) {
 // A session is shown the same fact once, and three at most at a time.
 func TestShownOnce(t *testing.T) {
 	dir := t.TempDir()
-	k := &known{told: []Notice{{ID: "1", Text: "one", Fact: "f/1"}, {ID: "2", Text: "two", Fact: "f/2"}, {ID: "3", Text: "three", Fact: "f/3"}, {ID: "4", Text: "four", Fact: "f/4"}}}
-	first := asked(dir, "claude-code", UserPrompt, `{"session_id":"1","prompt":"a"}`, k)
-	second := asked(dir, "claude-code", UserPrompt, `{"session_id":"1","prompt":"b"}`, k)
-	third := asked(dir, "claude-code", UserPrompt, `{"session_id":"1","prompt":"c"}`, k)
+	k := &fakeProject{notices: []Notice{{ID: "1", Text: "one", Fact: "f/1"}, {ID: "2", Text: "two", Fact: "f/2"}, {ID: "3", Text: "three", Fact: "f/3"}, {ID: "4", Text: "four", Fact: "f/4"}}}
+	first := runEvent(dir, "claude-code", UserPrompt, `{"session_id":"1","prompt":"a"}`, k)
+	second := runEvent(dir, "claude-code", UserPrompt, `{"session_id":"1","prompt":"b"}`, k)
+	third := runEvent(dir, "claude-code", UserPrompt, `{"session_id":"1","prompt":"c"}`, k)
 	if !strings.Contains(first, `one\ntwo\nthree"`) || !strings.Contains(second, `:\nfour"`) || third != "" {
 		t.Errorf("%s\n%s\n%s", first, second, third)
 	}
@@ -246,8 +246,8 @@ func TestFiles(t *testing.T) {
 		{"cline", `{"workspaceRoots":["/p"],"postToolUse":{"toolName":"write_to_file","parameters":{"path":"v.ts","content":"x"}}}`, "/p/v.ts"},
 		{"cline", `{"workspaceRoots":["/p"],"postToolUse":{"toolName":"read_files","parameters":{"files":"[{\"path\":\"/p/[id].ts\"},{\"path\":\"u.ts\"}]"}}}`, "/p/[id].ts /p/u.ts"},
 	} {
-		k := new(known)
-		asked(dir, c.client, PostTool, c.in, k)
+		k := new(fakeProject)
+		runEvent(dir, c.client, PostTool, c.in, k)
 		for want := range strings.FieldsSeq(c.want) {
 			if !strings.Contains(strings.Join(k.files, " "), want) {
 				t.Errorf("%s: got %v, want %s", c.in, k.files, c.want)
@@ -259,8 +259,8 @@ func TestFiles(t *testing.T) {
 // The end of a session asks for its entry and says nothing.
 func TestConclude(t *testing.T) {
 	for _, event := range []string{PreCompact, SessionEnd, Stop} {
-		k := new(known)
-		if got := asked(t.TempDir(), "claude-code", event, `{}`, k); got != "" || len(k.files) != 1 {
+		k := new(fakeProject)
+		if got := runEvent(t.TempDir(), "claude-code", event, `{}`, k); got != "" || len(k.files) != 1 {
 			t.Errorf("%s: got %s, %v", event, got, k.files)
 		}
 	}
@@ -269,9 +269,9 @@ func TestConclude(t *testing.T) {
 // The answer stays under what a client takes, at whole facts.
 func TestLimits(t *testing.T) {
 	for _, client := range []string{"claude-code", "codex"} {
-		k := &known{briefing: strings.Repeat(`ROOM:key=a value with \| a bar★★★|`, 1000)}
+		k := &fakeProject{briefing: strings.Repeat(`ROOM:key=a value with \| a bar★★★|`, 1000)}
 		var out replyJSON
-		if err := json.Unmarshal([]byte(asked(t.TempDir(), client, SessionStart, `{}`, k)), &out); err != nil {
+		if err := json.Unmarshal([]byte(runEvent(t.TempDir(), client, SessionStart, `{}`, k)), &out); err != nil {
 			t.Fatal(err)
 		}
 		if n := len([]rune(out.Specific.Context)); n > mostText || n < mostText-100 || !strings.HasSuffix(out.Specific.Context, "★★★") {
@@ -283,7 +283,7 @@ func TestLimits(t *testing.T) {
 // The log is kept where there is a data directory, and set aside when it is large.
 func TestLog(t *testing.T) {
 	dir := t.TempDir()
-	asked(filepath.Join(dir, "none"), "claude-code", "x", ``, new(known))
+	runEvent(filepath.Join(dir, "none"), "claude-code", "x", ``, new(fakeProject))
 	if exists(filepath.Join(dir, "none")) {
 		t.Error("a directory was made for the log")
 	}
@@ -294,7 +294,7 @@ func TestLog(t *testing.T) {
 	if err := os.WriteFile(log, bytes.Repeat([]byte("x"), mostLog+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	asked(dir, "claude-code", "x", ``, new(known))
+	runEvent(dir, "claude-code", "x", ``, new(fakeProject))
 	got, err := os.ReadFile(log)
 	if err != nil || !bytes.Contains(got, []byte("unknown event")) || len(got) > 1000 || !exists(log+".1") {
 		t.Errorf("%s, %v", got, err)
@@ -304,21 +304,21 @@ func TestLog(t *testing.T) {
 // Reminders do not take the room of facts. Each is shown once in a session. One that is only
 // due is never shown if the client does not name its session.
 func TestRemindersLeaveRoom(t *testing.T) {
-	k := &known{told: []Notice{
+	k := &fakeProject{notices: []Notice{
 		reminderNotice("r-1", "due", true), reminderNotice("r-2", "due too", true), factNotice("1", "a", "b", "one", ""), factNotice("2", "a", "c", "two", ""), factNotice("3", "a", "d", "three", ""),
 	}}
 	dir := t.TempDir()
-	first := asked(dir, "claude-code", UserPrompt, `{"session_id":"1","prompt":"a"}`, k)
+	first := runEvent(dir, "claude-code", UserPrompt, `{"session_id":"1","prompt":"a"}`, k)
 	for _, want := range []string{"r-1", "r-2", "one", "two", "three"} {
 		if !strings.Contains(first, want) {
 			t.Errorf("%s has no %s", first, want)
 		}
 	}
-	k.told = append(k.told, factNotice("4", "a", "e", "four", ""))
-	if second := asked(dir, "claude-code", UserPrompt, `{"session_id":"1","prompt":"b"}`, k); !strings.Contains(second, "four") || strings.Contains(second, "REMINDER") {
+	k.notices = append(k.notices, factNotice("4", "a", "e", "four", ""))
+	if second := runEvent(dir, "claude-code", UserPrompt, `{"session_id":"1","prompt":"b"}`, k); !strings.Contains(second, "four") || strings.Contains(second, "REMINDER") {
 		t.Error(second)
 	}
-	if unnamed := asked(dir, "claude-code", UserPrompt, `{"prompt":"b"}`, k); !strings.Contains(unnamed, "one") || strings.Contains(unnamed, "REMINDER") {
+	if unnamed := runEvent(dir, "claude-code", UserPrompt, `{"prompt":"b"}`, k); !strings.Contains(unnamed, "one") || strings.Contains(unnamed, "REMINDER") {
 		t.Error(unnamed)
 	}
 }
@@ -339,7 +339,7 @@ func TestNoticesShowWhatIsHidden(t *testing.T) {
 func TestBriefings(t *testing.T) {
 	dir, now := t.TempDir(), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	give := func(session string) {
-		k := &known{briefing: "A:b=c", told: []Notice{factNotice("1", "x", "y", "z", "")}}
+		k := &fakeProject{briefing: "A:b=c", notices: []Notice{factNotice("1", "x", "y", "z", "")}}
 		for event, in := range map[string]string{SessionStart: `{"session_id":"` + session + `"}`, UserPrompt: `{"session_id":"` + session + `","prompt":"q"}`} {
 			c := Call{
 				Client: "claude-code", Event: event, In: strings.NewReader(in), Dir: dir, Data: dir, Now: func() time.Time { return now },

@@ -2,7 +2,7 @@
 // What it says is kept for the session: a text that changes would cost the prompt cache.
 export const LeanCtx = async ({ directory }) => {
   const command = COMMAND
-  const told = new Map()
+  const briefings = new Map()
   const hook = async (event, input) => {
     try {
       const child = Bun.spawn([command, "hook", "opencode", event], {
@@ -19,8 +19,8 @@ export const LeanCtx = async ({ directory }) => {
   return {
     "experimental.chat.system.transform": async (input, output) => {
       const session = input?.sessionID || ""
-      if (!told.has(session)) told.set(session, await hook("session-start", { session_id: session, source: "startup" }))
-      if (told.get(session)) output.system.push(told.get(session))
+      if (!briefings.has(session)) briefings.set(session, await hook("session-start", { session_id: session, source: "startup" }))
+      if (briefings.get(session)) output.system.push(briefings.get(session))
     },
     "experimental.session.compacting": async (input) => {
       await hook("pre-compact", { session_id: input?.sessionID || "" })

@@ -81,16 +81,16 @@ func (m Machine) save(r *record) error {
 
 // of returns the change of an edit, or nil.
 func (r *record) of(e edit) *change {
-	if i := slices.IndexFunc(r.Files, e.made); i >= 0 {
+	if i := slices.IndexFunc(r.Files, e.matches); i >= 0 {
 		return &r.Files[i]
 	}
 	return nil
 }
 
-func (r *record) forget(e edit) { r.Files = slices.DeleteFunc(r.Files, e.made) }
+func (r *record) forget(e edit) { r.Files = slices.DeleteFunc(r.Files, e.matches) }
 
-// made tells whether a change belongs to an edit.
-func (e edit) made(c change) bool {
+// matches tells whether a change belongs to an edit.
+func (e edit) matches(c change) bool {
 	return c.Path == e.path && c.Client == e.client && c.Scope == e.scope
 }
 

@@ -28,7 +28,7 @@ func TestConnectByURL(t *testing.T) {
 	}
 	plain := strings.NewReplacer(" ", "", "\n", "", "\t", "")
 	for _, name := range Names() {
-		m := fresh(t)
+		m := newMachine(t)
 		o := ConnectOptions{Clients: []string{name}, Remote: remote}
 		if want[name] == "" { // it has no scope for a project
 			if _, err := m.Connect(o); err == nil {
@@ -81,7 +81,7 @@ func TestBadAddresses(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	for _, scope := range []Scope{User, Local} {
-		if _, err := fresh(t).Connect(ConnectOptions{Clients: []string{"claude-code"}, Scope: scope, Remote: Remote{URL: "http://127.0.0.1:7337/mcp", Token: "x"}}); err == nil {
+		if _, err := newMachine(t).Connect(ConnectOptions{Clients: []string{"claude-code"}, Scope: scope, Remote: Remote{URL: "http://127.0.0.1:7337/mcp", Token: "x"}}); err == nil {
 			t.Errorf("scope %s was taken", scope)
 		}
 	}

@@ -100,8 +100,8 @@ func (e edit) refused(r FileReport, err error) FileReport {
 	return r
 }
 
-// stuck says why something of ours may still be in a file, and what to remove by hand.
-func (e edit) stuck(r FileReport, err error) FileReport {
+// notRemoved says why something of ours may still be in a file, and what to remove by hand.
+func (e edit) notRemoved(r FileReport, err error) FileReport {
 	r = e.problem(r, err)
 	r.Note = fmt.Sprintf("Take out by hand: the entry %q, and hooks that call %q.", server, "hook "+e.client)
 	return r

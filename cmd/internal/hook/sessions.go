@@ -26,16 +26,16 @@ const (
 	sessionKept = 48 * time.Hour
 	// logKept is how many days the log is kept.
 	logKept = 30
-	// turn is how long a session may work without an event.
-	turn = time.Hour
-	// quiet is how long a session that is shown nothing beside its files leaves no line.
-	quiet = 5 * time.Minute
+	// maxSilence is how long a session may work without an event.
+	maxSilence = time.Hour
+	// aliveInterval is how long a session that is shown nothing beside its files leaves no line.
+	aliveInterval = 5 * time.Minute
 )
 
-// Briefed is one event of a session, and the facts that hooks showed to its model then. It is
+// SessionEvent is one event of a session, and the facts that hooks showed to its model then. It is
 // a line of the log of a project and a day, logs/briefings/PROJECT-DAY.jsonl. The log is only
 // appended to, so it needs no lock.
-type Briefed struct {
+type SessionEvent struct {
 	At      time.Time `json:"at"`
 	Client  string    `json:"client"`
 	Session string    `json:"session,omitempty"` // the client's name of it
@@ -60,9 +60,9 @@ type Session struct {
 
 	data    string // our data directory
 	project string // the one that it is in
-	event   Briefed
-	log     []Briefed          // of the project, of the last days, without the event
-	latest  map[string]Briefed // the last event of each session of the client there, by its name; this event of its own
+	event   SessionEvent
+	log     []SessionEvent          // of the project, of the last days, without the event
+	latest  map[string]SessionEvent // the last event of each session of the client there, by its name; this event of its own
 }
 
 func (c Call) session(in input) *Session {
@@ -71,7 +71,7 @@ func (c Call) session(in input) *Session {
 		now = c.Now()
 	}
 	s := &Session{Client: c.Client, Dir: c.Dir, data: c.Data}
-	s.event = Briefed{At: now.UTC(), Client: c.Client, Session: in.session(), Event: c.Event, trace: trace{ID: rand.Text(), Began: now.UTC()}}
+	s.event = SessionEvent{At: now.UTC(), Client: c.Client, Session: in.session(), Event: c.Event, trace: trace{ID: rand.Text(), Began: now.UTC()}}
 	return s
 }
 
@@ -114,7 +114,7 @@ func logPaths(data, project string) (out []string, err error) {
 
 // readLog reads the log of a project since a time, the oldest line first. Of two hooks that
 // gave one answer within ten seconds, the first counts.
-func readLog(data, project string, since time.Time) (list []Briefed, err error) {
+func readLog(data, project string, since time.Time) (list []SessionEvent, err error) {
 	paths, err := logPaths(data, project)
 	answers := map[string]time.Time{}
 	start := `{"at":"` + since.UTC().Format("2006-01-02T15:04:05") // a line before it need not be decoded
@@ -128,7 +128,7 @@ func readLog(data, project string, since time.Time) (list []Briefed, err error) 
 			continue
 		}
 		for line := range bytes.Lines(text) {
-			var x Briefed
+			var x SessionEvent
 			if string(line[:min(len(line), len(start))]) < start || json.Unmarshal(line, &x) != nil || x.At.Before(since) {
 				continue // it was torn, or is old
 			}
@@ -195,14 +195,14 @@ func (s *Session) give(text, source string, facts []string, list []Notice) bool 
 	}
 	// Who comes first in the log is the first, whichever of the two looks first.
 	log, err := readLog(s.data, s.project, s.event.At.Add(-2*doubleWindow))
-	return err != nil || slices.ContainsFunc(log, func(x Briefed) bool { return x.ID == s.event.ID })
+	return err != nil || slices.ContainsFunc(log, func(x SessionEvent) bool { return x.ID == s.event.ID })
 }
 
 // pass records an event without an answer. Events at files are many: one of them every few
 // minutes tells that the session lives.
 func (s *Session) pass() {
-	recent := func(x Briefed) bool {
-		return x.Client == s.Client && x.Session == s.event.Session && s.event.At.Sub(x.At) < quiet
+	recent := func(x SessionEvent) bool {
+		return x.Client == s.Client && x.Session == s.event.Session && s.event.At.Sub(x.At) < aliveInterval
 	}
 	if s.event.Event != PostTool || !slices.ContainsFunc(s.log, recent) {
 		s.write()
@@ -215,7 +215,7 @@ func (s *Session) unshown(list []Notice) []Notice {
 		if s.event.Session == "" {
 			return n.Once
 		}
-		return slices.ContainsFunc(s.log, func(x Briefed) bool {
+		return slices.ContainsFunc(s.log, func(x SessionEvent) bool {
 			return x.Session == s.event.Session && s.event.At.Sub(x.At) < noticeKept && slices.Contains(x.Shown, n.ID)
 		})
 	})
@@ -237,7 +237,7 @@ func (s *Session) briefedBefore() (at time.Time) {
 func (s *Session) enter(project string) {
 	s.project = project
 	s.log, _ = readLog(s.data, project, s.event.At.Add(-sessionKept)) // without it nothing is certain
-	s.latest = map[string]Briefed{}
+	s.latest = map[string]SessionEvent{}
 	for _, x := range s.log {
 		if x.Client == s.Client {
 			s.latest[x.Session] = x
@@ -266,9 +266,9 @@ const (
 // We do not compare the parent processes of a server and a hook: several sessions may share
 // one, and there are shells in between.
 func (s *Session) ownerOf(registered time.Time) owner {
-	var there []Briefed
+	var there []SessionEvent
 	for _, x := range s.latest {
-		if !x.Began.After(registered) && (x.Event != SessionEnd || !x.At.Before(registered)) && !x.At.Before(registered.Add(-turn)) {
+		if !x.Began.After(registered) && (x.Event != SessionEnd || !x.At.Before(registered)) && !x.At.Before(registered.Add(-maxSilence)) {
 			there = append(there, x)
 		}
 	}

@@ -13,16 +13,16 @@ import (
 // An agent is a session's when no other one was there to register it.
 func TestOwnerOf(t *testing.T) {
 	at := func(minute int) time.Time { return time.Date(2026, 3, 1, 12, minute, 0, 0, time.UTC) }
-	seen := func(session string, first, last int, event string) Briefed {
-		x := Briefed{At: at(last), Session: session, Event: event}
+	seen := func(session string, first, last int, event string) SessionEvent {
+		x := SessionEvent{At: at(last), Session: session, Event: event}
 		x.Began = at(first)
 		return x
 	}
-	type list []Briefed // the caller's first
+	type list []SessionEvent // the caller's first
 	mine, late, nameless := seen("mine", 0, 59, UserPrompt), seen("mine", 20, 59, UserPrompt), seen("", 0, 59, UserPrompt)
-	other := func(first int) Briefed { return seen(fmt.Sprint("other ", first), first, 59, UserPrompt) }
-	ended := func(x Briefed, minute int) Briefed { x.Event, x.At = SessionEnd, at(minute); return x }
-	asleep := func(x Briefed, minute int) Briefed { x.At = at(minute); return x }
+	other := func(first int) SessionEvent { return seen(fmt.Sprint("other ", first), first, 59, UserPrompt) }
+	ended := func(x SessionEvent, minute int) SessionEvent { x.Event, x.At = SessionEnd, at(minute); return x }
+	asleep := func(x SessionEvent, minute int) SessionEvent { x.At = at(minute); return x }
 	for name, c := range map[string]struct {
 		list       list
 		registered int
@@ -51,7 +51,7 @@ func TestOwnerOf(t *testing.T) {
 		"at the moment when the other was seen":   {list{mine, other(10)}, 10, Unsure},
 		"at the moment when the other one ended":  {list{mine, ended(other(5), 10)}, 10, Unsure},
 	} {
-		caller := Session{event: c.list[0], latest: map[string]Briefed{}}
+		caller := Session{event: c.list[0], latest: map[string]SessionEvent{}}
 		for _, x := range c.list {
 			caller.latest[x.Session] = x
 		}
@@ -91,7 +91,7 @@ func TestSeenSessions(t *testing.T) {
 			return nil
 		}
 		c.Conclude = look
-		c.Open = func(ctx context.Context, s *Session) (ProjectView, error) { return new(known), look(ctx, s) }
+		c.Open = func(ctx context.Context, s *Session) (ProjectView, error) { return new(fakeProject), look(ctx, s) }
 		run(c)
 		return seen
 	}

@@ -35,21 +35,21 @@ type about struct {
 	Budget   int    `json:"budget,omitempty"`
 }
 
-type said string
+type result string
 
-func (s said) Text() string { return string(s) + "\n" }
+func (s result) Text() string { return string(s) + "\n" }
 
-func (n *notebook) add(_ context.Context, _ op.Scope, a note) (said, error) {
+func (n *notebook) add(_ context.Context, _ op.Scope, a note) (result, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.lines = append(n.lines, a.Value)
-	return said("noted " + a.Value), nil
+	return result("noted " + a.Value), nil
 }
 
-func (n *notebook) list(_ context.Context, _ op.Scope, a about) (said, error) {
+func (n *notebook) list(_ context.Context, _ op.Scope, a about) (result, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return said(a.Category + "[" + strings.Join(n.lines, " ") + "]"), nil
+	return result(a.Category + "[" + strings.Join(n.lines, " ") + "]"), nil
 }
 
 // wokenUp is a briefing, which has a heading.
@@ -62,7 +62,7 @@ func (n *notebook) wakeup(context.Context, op.Scope, about) (wokenUp, error) {
 	return "ARCHITECTURE:auth=JWT★★★", nil
 }
 
-func (n *notebook) wait(ctx context.Context, _ op.Scope, _ struct{}) (said, error) {
+func (n *notebook) wait(ctx context.Context, _ op.Scope, _ struct{}) (result, error) {
 	select {
 	case <-n.gate:
 		return "waited", nil
@@ -71,17 +71,17 @@ func (n *notebook) wait(ctx context.Context, _ op.Scope, _ struct{}) (said, erro
 	}
 }
 
-func (n *notebook) who(_ context.Context, sc op.Scope, _ struct{}) (said, error) {
-	return said(sc.Caller.Kind + " " + sc.Caller.Name), nil
+func (n *notebook) who(_ context.Context, sc op.Scope, _ struct{}) (result, error) {
+	return result(sc.Caller.Kind + " " + sc.Caller.Name), nil
 }
 
-func fail(context.Context, op.Scope, struct{}) (said, error) {
+func fail(context.Context, op.Scope, struct{}) (result, error) {
 	return "", errors.New("the disk is full")
 }
 
-func explode(context.Context, op.Scope, struct{}) (said, error) {
+func explode(context.Context, op.Scope, struct{}) (result, error) {
 	var n *notebook
-	return said(n.lines[0]), nil
+	return result(n.lines[0]), nil
 }
 
 // table is the table of operations of the tests.

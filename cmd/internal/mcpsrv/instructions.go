@@ -29,9 +29,9 @@ const (
 	briefingDeadline = 2 * time.Second
 )
 
-// instructing puts the current instructions into the two results that have them, one in
+// withInstructions puts the current instructions into the two results that have them, one in
 // each protocol era.
-func (s *Server) instructing(next mcp.MethodHandler) mcp.MethodHandler {
+func (s *Server) withInstructions(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		result, err := next(ctx, method, req)
 		switch r := result.(type) {

@@ -14,7 +14,7 @@ import (
 // A client that sent a token is told how far its call is, now and then and never
 // backwards; others are not.
 func TestProgressIsSentToWhoAsks(t *testing.T) {
-	long := func(ctx context.Context, _ op.Scope, _ struct{}) (said, error) {
+	long := func(ctx context.Context, _ op.Scope, _ struct{}) (result, error) {
 		tell := op.Progress(ctx)
 		if tell == nil {
 			return "nobody asks", nil
@@ -50,7 +50,7 @@ func TestProgressIsSentToWhoAsks(t *testing.T) {
 func TestReadsDoNotWaitForLongWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		read, loaded := make(chan struct{}), false
-		load := func(context.Context, op.Scope, struct{}) (said, error) {
+		load := func(context.Context, op.Scope, struct{}) (result, error) {
 			defer func() { loaded = true }()
 			select {
 			case <-read:
@@ -59,8 +59,8 @@ func TestReadsDoNotWaitForLongWork(t *testing.T) {
 				return "nobody read meanwhile", nil
 			}
 		}
-		recall := func(context.Context, op.Scope, struct{}) (said, error) { close(read); return "read", nil }
-		remember := func(context.Context, op.Scope, struct{}) (said, error) {
+		recall := func(context.Context, op.Scope, struct{}) (result, error) { close(read); return "read", nil }
+		remember := func(context.Context, op.Scope, struct{}) (result, error) {
 			if !loaded {
 				return "did not wait", nil
 			}

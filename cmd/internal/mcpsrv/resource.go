@@ -67,9 +67,9 @@ func (s *Server) source(uri string) (src source, category string, ok bool) {
 	return source{}, "", false
 }
 
-// encoding percent-encodes the category of a URI, since the SDK's templates match no other.
+// withEncodedCategory percent-encodes the category of a URI, since the SDK's templates match no other.
 // The answer has the URI of the request.
-func (s *Server) encoding(next mcp.MethodHandler) mcp.MethodHandler {
+func (s *Server) withEncodedCategory(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		p, ok := req.GetParams().(*mcp.ReadResourceParams)
 		if !ok || p == nil {

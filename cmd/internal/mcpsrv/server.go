@@ -90,7 +90,7 @@ func New(tools []*op.Tool, o *Options) *Server {
 		about.SubscribeHandler, about.UnsubscribeHandler = s.watch.subscribe, s.watch.unsubscribe
 	}
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "lean-ctx", Title: "lean-ctx", Version: s.options.Version}, about)
-	s.mcp.AddReceivingMiddleware(s.recovering, connected, s.instructing, s.encoding)
+	s.mcp.AddReceivingMiddleware(s.withRecovery, withoutSubscriptions, s.withInstructions, s.withEncodedCategory)
 	for _, t := range tools {
 		s.tools[t.Name] = t
 		s.mcp.AddTool(description(t), s.handler(t))
@@ -136,10 +136,10 @@ func (s *Server) HTTP() http.Handler {
 // statelessKey marks the context of a request without a connection.
 type statelessKey struct{}
 
-// connected keeps clients of the older protocol from subscribing where there is no
+// withoutSubscriptions keeps clients of the older protocol from subscribing where there is no
 // connection: nobody could be told, and nothing would ever end the subscription. Those of
 // the newer one listen with a request that stays open.
-func connected(next mcp.MethodHandler) mcp.MethodHandler {
+func withoutSubscriptions(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if ctx.Value(statelessKey{}) == nil {
 			return next(ctx, method, req)

@@ -55,28 +55,28 @@ func (s *Server) leave(session *mcp.ServerSession) {
 type order int
 
 const (
-	free   order = iota // runs at once
-	shared              // runs beside others, but not beside one that is alone
-	alone               // runs after all before it are answered
-	long                // like alone, but requests that read do not wait for it
-	open                // free, and does not end by itself
-	orders = iota
+	unordered order = iota // runs at once
+	shared                 // runs beside others, but not beside one that is exclusive
+	exclusive              // runs after all before it are answered
+	long                   // like exclusive, but requests that read do not wait for it
+	endless                // unordered, and does not end by itself
+	orders    = iota
 )
 
-// order is the order of a request. A request that is no operation is free.
+// order is the order of a request. A request that is no operation is unordered.
 func (s *Server) order(req *jsonrpc.Request) order {
 	switch req.Method {
 	case "subscriptions/listen":
-		return open
+		return endless
 	case "resources/read", "prompts/get":
 		return shared
 	case "tools/call":
 	default:
-		return free
+		return unordered
 	}
 	var p mcp.CallToolParamsRaw
 	if json.Unmarshal(req.Params, &p) != nil {
-		return free
+		return unordered
 	}
 	t, ok := s.tools[p.Name]
 	if !ok || t.Effect() == op.Reads {
@@ -89,11 +89,11 @@ func (s *Server) order(req *jsonrpc.Request) order {
 	case t.TakesLong(args):
 		return long
 	}
-	return alone
+	return exclusive
 }
 
-// maxHeld is the number of waiting requests at which reading pauses.
-const maxHeld = 1024
+// maxWaiting is the number of waiting requests at which reading pauses.
+const maxWaiting = 1024
 
 // pipe is the stdio transport. The SDK's own transport ends the session at the first line
 // that it cannot read. At the end of input it cancels running requests, so that most piped
@@ -116,10 +116,10 @@ type pipe struct {
 
 	mu      sync.Mutex
 	pending map[jsonrpc.ID]order // requests without an answer yet
-	held    []*jsonrpc.Request   // pending requests that wait
+	waiting []*jsonrpc.Request   // pending requests that wait
 	running [orders]int          // the number of running requests
 
-	ended    bool              // the end of input was read
+	atEnd    bool              // the end of input was read
 	last     []jsonrpc.Message // read after all requests that end by themselves are answered
 	deadline <-chan time.Time
 }
@@ -159,7 +159,7 @@ func (p *pipe) Read(ctx context.Context) (jsonrpc.Message, error) {
 		if req := p.turn(); req != nil {
 			return req, nil
 		}
-		if p.ended && p.last == nil {
+		if p.atEnd && p.last == nil {
 			p.last = p.cancels()
 		}
 		if len(p.last) > 0 {
@@ -167,11 +167,11 @@ func (p *pipe) Read(ctx context.Context) (jsonrpc.Message, error) {
 			p.last = p.last[1:]
 			return msg, nil
 		}
-		if p.ended && p.unanswered() == 0 {
+		if p.atEnd && p.unanswered() == 0 {
 			return nil, io.EOF
 		}
 		lines := p.lines
-		if p.ended || p.full() {
+		if p.atEnd || p.full() {
 			lines = nil
 		}
 		select {
@@ -195,25 +195,25 @@ func (p *pipe) Read(ctx context.Context) (jsonrpc.Message, error) {
 func (p *pipe) turn() *jsonrpc.Request {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.held) == 0 || !p.free(p.pending[p.held[0].ID]) {
+	if len(p.waiting) == 0 || !p.mayRun(p.pending[p.waiting[0].ID]) {
 		return nil
 	}
-	req := p.held[0]
-	p.held = p.held[1:]
+	req := p.waiting[0]
+	p.waiting = p.waiting[1:]
 	p.running[p.pending[req.ID]]++
 	return req
 }
 
-// free reports whether a request of an order may run beside the running ones.
-func (p *pipe) free(o order) bool {
-	return p.running[alone] == 0 && (o == shared || p.running[shared]+p.running[long] == 0)
+// mayRun reports whether a request of an order may run beside the running ones.
+func (p *pipe) mayRun(o order) bool {
+	return p.running[exclusive] == 0 && (o == shared || p.running[shared]+p.running[long] == 0)
 }
 
 // full reports whether reading must pause.
 func (p *pipe) full() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.held) >= maxHeld
+	return len(p.waiting) >= maxWaiting
 }
 
 func (p *pipe) unanswered() int {
@@ -227,7 +227,7 @@ func (p *pipe) unanswered() int {
 func (p *pipe) cancels() []jsonrpc.Message {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.pending) > p.running[open] {
+	if len(p.pending) > p.running[endless] {
 		return nil
 	}
 	all := []jsonrpc.Message{}
@@ -244,7 +244,7 @@ func (p *pipe) cancels() []jsonrpc.Message {
 func (p *pipe) accept(l line) jsonrpc.Message {
 	switch {
 	case l.err != nil:
-		p.ended = true
+		p.atEnd = true
 		p.deadline = time.After(p.grace)
 		if !errors.Is(l.err, io.EOF) {
 			p.logger.Warn("input ended", "error", l.err)
@@ -288,8 +288,8 @@ func (p *pipe) admit(req *jsonrpc.Request) (now, ok bool) {
 		return false, false
 	}
 	p.pending[req.ID] = o
-	if (o == shared || o == alone || o == long) && (len(p.held) > 0 || !p.free(o)) {
-		p.held = append(p.held, req)
+	if (o == shared || o == exclusive || o == long) && (len(p.waiting) > 0 || !p.mayRun(o)) {
+		p.waiting = append(p.waiting, req)
 		return false, true
 	}
 	p.running[o]++
@@ -309,9 +309,9 @@ func (p *pipe) withdraw(req *jsonrpc.Request) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	i := slices.IndexFunc(p.held, func(h *jsonrpc.Request) bool { return h.ID == id })
+	i := slices.IndexFunc(p.waiting, func(h *jsonrpc.Request) bool { return h.ID == id })
 	if i >= 0 {
-		p.held = slices.Delete(p.held, i, i+1)
+		p.waiting = slices.Delete(p.waiting, i, i+1)
 		delete(p.pending, id)
 	}
 }

@@ -63,12 +63,12 @@ func (s *Server) handler(t *op.Tool) mcp.ToolHandler {
 		if err != nil {
 			return failed(err), nil
 		}
-		a, err := t.Call(op.WithCaller(s.reporting(ctx, req), s.caller(ctx, req)), "", args)
+		a, err := t.Call(op.WithCaller(s.withProgress(ctx, req), s.caller(ctx, req)), "", args)
 		text := ""
 		if err == nil {
 			text, err = a.Render()
 		}
-		result := answered(text, a)
+		result := contentOf(text, a)
 		if err != nil {
 			result = failed(err)
 		}
@@ -83,9 +83,9 @@ func (s *Server) handler(t *op.Tool) mcp.ToolHandler {
 	}
 }
 
-// answered is the text and, in a content block of their own, the notices. So JSON stays
+// contentOf is the text and, in a content block of their own, the notices. So JSON stays
 // JSON.
-func answered(text string, a op.Answer) *mcp.CallToolResult {
+func contentOf(text string, a op.Answer) *mcp.CallToolResult {
 	content := []mcp.Content{&mcp.TextContent{Text: text}}
 	if len(a.Notices) > 0 {
 		content = append(content, &mcp.TextContent{Text: "note: " + strings.Join(a.Notices, "\nnote: ")})
@@ -125,9 +125,9 @@ func arguments(raw json.RawMessage) (map[string]any, error) {
 	return args, nil
 }
 
-// recovering turns a panic of a handler into an error answer, so that the connection stays
+// withRecovery turns a panic of a handler into an error answer, so that the connection stays
 // up.
-func (s *Server) recovering(next mcp.MethodHandler) mcp.MethodHandler {
+func (s *Server) withRecovery(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
 		defer func() {
 			cause := recover()
@@ -149,9 +149,9 @@ func (s *Server) recovering(next mcp.MethodHandler) mcp.MethodHandler {
 // progressEvery is the shortest interval between two progress notifications.
 const progressEvery = 200 * time.Millisecond
 
-// reporting sends the progress of a call to a client that gave a progress token. The end is
+// withProgress sends the progress of a call to a client that gave a progress token. The end is
 // always sent.
-func (s *Server) reporting(ctx context.Context, req *mcp.CallToolRequest) context.Context {
+func (s *Server) withProgress(ctx context.Context, req *mcp.CallToolRequest) context.Context {
 	token := req.Params.GetProgressToken()
 	if token == nil || req.Session == nil {
 		return ctx

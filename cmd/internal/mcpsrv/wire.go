@@ -13,45 +13,45 @@ import (
 	"leanctx/internal/prose"
 )
 
-// malformed is a line that is no request: its id, if one could be read, and the answer.
-type malformed struct {
+// badLine is a line that is no request: its id, if one could be read, and the answer.
+type badLine struct {
 	id   json.RawMessage
 	code int64
 	text string
 }
 
 // parse reads one message.
-func parse(data []byte) (jsonrpc.Message, *malformed) {
+func parse(data []byte) (jsonrpc.Message, *badLine) {
 	if err := op.Bounded(data); err != nil {
-		return nil, &malformed{answerable(idOf(data)), jsonrpc.CodeInvalidRequest, "invalid request: the message " + err.Error()}
+		return nil, &badLine{validID(idOf(data)), jsonrpc.CodeInvalidRequest, "invalid request: the message " + err.Error()}
 	}
 	if !json.Valid(data) {
-		return nil, &malformed{nil, jsonrpc.CodeParseError, "parse error: the line is not JSON"}
+		return nil, &badLine{nil, jsonrpc.CodeParseError, "parse error: the line is not JSON"}
 	}
 	if data[0] == '[' {
-		return nil, &malformed{nil, jsonrpc.CodeInvalidRequest, "batches are not part of MCP: send one message a line"}
+		return nil, &badLine{nil, jsonrpc.CodeInvalidRequest, "batches are not part of MCP: send one message a line"}
 	}
 	if data[0] != '{' {
-		return nil, &malformed{nil, jsonrpc.CodeInvalidRequest, "invalid request: a message is an object"}
+		return nil, &badLine{nil, jsonrpc.CodeInvalidRequest, "invalid request: a message is an object"}
 	}
 	sent := idOf(data)
-	id := answerable(sent)
+	id := validID(sent)
 	if !utf8.Valid(data) { // decoding would replace it by U+FFFD, and store a value that was not sent
-		return nil, &malformed{id, jsonrpc.CodeParseError, "parse error: the line is not valid UTF-8"}
+		return nil, &badLine{id, jsonrpc.CodeParseError, "parse error: the line is not valid UTF-8"}
 	}
 	msg, err := jsonrpc.DecodeMessage(data)
 	if err != nil {
-		return nil, &malformed{id, jsonrpc.CodeInvalidRequest, fmt.Sprintf("invalid request: %v", err)}
+		return nil, &badLine{id, jsonrpc.CodeInvalidRequest, fmt.Sprintf("invalid request: %v", err)}
 	}
-	if req, ok := msg.(*jsonrpc.Request); ok && sent != nil && !faithful(req.ID, id) {
-		return nil, &malformed{id, jsonrpc.CodeInvalidRequest, "invalid request: an id is a text or a whole number"}
+	if req, ok := msg.(*jsonrpc.Request); ok && sent != nil && !sameID(req.ID, id) {
+		return nil, &badLine{id, jsonrpc.CodeInvalidRequest, "invalid request: an id is a text or a whole number"}
 	}
 	return msg, nil
 }
 
-// faithful reports whether the SDK will answer with the same id. It reads numbers through a
+// sameID reports whether the SDK will answer with the same id. It reads numbers through a
 // float into 64-bit integers.
-func faithful(id jsonrpc.ID, raw json.RawMessage) bool {
+func sameID(id jsonrpc.ID, raw json.RawMessage) bool {
 	switch v := id.Raw().(type) {
 	case string:
 		return true
@@ -111,8 +111,8 @@ func idOf(data []byte) json.RawMessage {
 	return m.ID
 }
 
-// answerable is an id that an answer can have, or nil.
-func answerable(id json.RawMessage) json.RawMessage {
+// validID is an id that an answer can have, or nil.
+func validID(id json.RawMessage) json.RawMessage {
 	if len(id) == 0 || id[0] != '"' && id[0] != '-' && (id[0] < '0' || id[0] > '9') {
 		return nil
 	}

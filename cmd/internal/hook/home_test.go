@@ -12,7 +12,7 @@ import (
 // The project may be the home directory, also by a link. Then a file of the user's is not
 // disconnected, connected or examined as the project's.
 func TestProjectIsHome(t *testing.T) {
-	p := fresh(t)
+	p := newMachine(t)
 	elsewhere := p
 	before := tree(t, filepath.Dir(p.Home))
 	w := ConnectOptions{Clients: []string{"gemini", "cursor", "claude-code"}}

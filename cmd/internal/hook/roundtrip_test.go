@@ -15,7 +15,7 @@ import (
 )
 
 // scratch is a machine of its own.
-func scratch(dir string) Machine {
+func scratchMachine(dir string) Machine {
 	return Machine{
 		Home: filepath.Join(dir, "home"), Root: filepath.Join(dir, "project"), Data: filepath.Join(dir, "home", ".lean-ctx"),
 		Command: server, Getenv: func(string) string { return "" }, OnPath: func(string) bool { return false }, System: "linux", Probe: mcpsrv.Probe,
@@ -120,7 +120,7 @@ func editOf(t fatal, name, file string) edit {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range chosen[0].edits(scratch("/nowhere"), User) {
+	for _, e := range chosen[0].edits(scratchMachine("/nowhere"), User) {
 		if filepath.Base(e.path) == file {
 			return e
 		}

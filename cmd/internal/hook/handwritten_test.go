@@ -29,7 +29,7 @@ var byHand = []struct{ client, file, text, entry string }{
 // somebody else wrote the file meanwhile, and when nothing of ours is left.
 func TestTheirEntry(t *testing.T) {
 	for _, c := range byHand {
-		p := fresh(t)
+		p := newMachine(t)
 		path := filepath.Join(p.Home, filepath.FromSlash(c.file))
 		write(t, path, c.text)
 		before := tree(t, filepath.Dir(p.Home))
@@ -78,7 +78,7 @@ func TestOurOldEntry(t *testing.T) {
 		{"goose", ".config/goose/config.yaml", "extensions:\n  lean-ctx:\n    type: stdio\n    cmd: /old/bin/lean-ctx\n    args: [mcp]\n    envs: {A: \"1\"}\n"},
 		{"opencode", ".config/opencode/opencode.json", `{"mcp":{"lean-ctx":{"type":"local","command":["C:\\old\\lean-ctx.exe","mcp"],"environment":{"A":"1"}}}}`},
 	} {
-		p := fresh(t)
+		p := newMachine(t)
 		path := filepath.Join(p.Home, filepath.FromSlash(c.file))
 		write(t, path, c.text)
 		w := ConnectOptions{Clients: []string{c.client}}
