@@ -442,7 +442,7 @@ func (l *lookup) candidates(ctx context.Context, k state.Known, x *state.Index, 
 
 // addVectors gives the candidates their vectors. Those of names are made where that
 // takes no time: they are not kept.
-func (c *candidates) addVectors(ctx context.Context, x *vectorSync, e meaning.Encoding) error {
+func (c *candidates) addVectors(ctx context.Context, x *vectorSync, e vectors.Encoding) error {
 	var texts []vectors.Text
 	var to []*[]float32 // where each goes
 	for i, v := range c.versions {
@@ -489,7 +489,7 @@ func (c *candidates) answer(r *Recalled, asked *recall.Question, m *questionMean
 
 // questionMeaning is a question as an encoder has it.
 type questionMeaning struct {
-	encoder meaning.Encoding
+	encoder vectors.Encoding
 	vectors [][]float32
 	near    []vectors.Hit // of what is kept, the nearest first
 	only    bool          // words do not count

@@ -17,7 +17,6 @@ import (
 	"leanctx/internal/refusal"
 	"leanctx/internal/secret"
 	"leanctx/knowledge/fact"
-	"leanctx/knowledge/meaning"
 	"leanctx/knowledge/sourcefile"
 	"leanctx/knowledge/state"
 	"leanctx/knowledge/usage"
@@ -53,7 +52,7 @@ type Options struct {
 	// LastSession is when the last session of somebody before this one began, zero
 	// where that is not known; may be nil.
 	LastSession func(ctx context.Context, a Actor) (time.Time, error)
-	Encoders    meaning.Encoders // of recall by meaning; may be nil
+	Encoders    vectors.Encoders // of recall by meaning; may be nil
 	// Adopt is called before the store is first used. It may import what another
 	// program kept of the project. An error of it becomes a notice; may be nil.
 	Adopt func(context.Context, *Store) error

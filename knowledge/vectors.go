@@ -20,7 +20,7 @@ import (
 // commit they are complete. What later commits changed is the tail: the index of
 // words has one too. Where the state does not know the tail, all facts are looked at.
 type vectorSync struct {
-	encoders  meaning.Encoders // nil: the store makes no vectors
+	encoders  vectors.Encoders // nil: the store makes no vectors
 	index     *vectors.Index
 	log       *state.Log
 	logger    *slog.Logger
@@ -84,7 +84,7 @@ func (x *vectorSync) facts(encoder string) int {
 
 // of gives the vectors of facts. An instant encoder makes them; of another one
 // those that are kept are found, nil for one that there is not.
-func (x *vectorSync) of(ctx context.Context, e meaning.Encoding, texts []vectors.Text) (out [][]float32, err error) {
+func (x *vectorSync) of(ctx context.Context, e vectors.Encoding, texts []vectors.Text) (out [][]float32, err error) {
 	if !e.Instant {
 		for _, t := range texts {
 			out = append(out, x.index.Vector(e.Name, t))
@@ -127,7 +127,7 @@ func (x *vectorSync) ask(ctx context.Context, encoder string, texts []string) (o
 // ready reports whether the vectors of an encoder can be searched for a question.
 // tail are the few texts that have none yet. Where meaning is wanted, what is
 // missing is made first; else much of it is left for after the answer.
-func (x *vectorSync) ready(ctx context.Context, e meaning.Encoding, wanted bool) (tail []vectors.Text, ok bool, err error) {
+func (x *vectorSync) ready(ctx context.Context, e vectors.Encoding, wanted bool) (tail []vectors.Text, ok bool, err error) {
 	known, n := false, 0
 	complete := x.index.Complete(e.Name)
 	if err := x.log.Look(ctx, func(k state.Known) error {
@@ -161,7 +161,7 @@ func (x *vectorSync) ready(ctx context.Context, e meaning.Encoding, wanted bool)
 
 // fill makes the vectors that an encoder lacks, the most salient facts first,
 // and says how many.
-func (x *vectorSync) fill(ctx context.Context, e meaning.Encoding, progress func(done, missing int)) (n int, err error) {
+func (x *vectorSync) fill(ctx context.Context, e vectors.Encoding, progress func(done, missing int)) (n int, err error) {
 	texts, at, err := x.candidates(ctx, e)
 	if err != nil || x.index.SetComplete(e.Name, texts, at) == 0 {
 		return 0, err
@@ -174,7 +174,7 @@ func (x *vectorSync) fill(ctx context.Context, e meaning.Encoding, progress func
 }
 
 // update is fill for who can do without: what fails is only logged.
-func (x *vectorSync) update(ctx context.Context, e meaning.Encoding) {
+func (x *vectorSync) update(ctx context.Context, e vectors.Encoding) {
 	if _, err := x.fill(ctx, e, nil); err != nil && ctx.Err() == nil {
 		x.logger.Debug("vectors were not made", "encoder", e.Name, "error", err)
 	}
@@ -182,7 +182,7 @@ func (x *vectorSync) update(ctx context.Context, e meaning.Encoding) {
 
 // candidates lists what may lack a vector, as of the newest commit, whose recorded
 // time is at.
-func (x *vectorSync) candidates(ctx context.Context, e meaning.Encoding) (texts []vectors.Text, at time.Time, err error) {
+func (x *vectorSync) candidates(ctx context.Context, e vectors.Encoding) (texts []vectors.Text, at time.Time, err error) {
 	known, complete := false, x.index.Complete(e.Name)
 	if err = x.log.Look(ctx, func(k state.Known) error {
 		texts, known = x.tail(k, complete)
@@ -208,7 +208,7 @@ func (x *vectorSync) candidates(ctx context.Context, e meaning.Encoding) (texts 
 
 // backlog counts what has no vector of an encoder. If nothing lacks one it is noted,
 // so that the next look costs nothing.
-func (x *vectorSync) backlog(ctx context.Context, e meaning.Encoding) (int, error) {
+func (x *vectorSync) backlog(ctx context.Context, e vectors.Encoding) (int, error) {
 	texts, at, err := x.candidates(ctx, e)
 	if err != nil {
 		return 0, err
@@ -251,7 +251,7 @@ func (x *vectorSync) settle(synced bool) {
 }
 
 // instant is the built-in encoder, nil where there is none.
-func (x *vectorSync) instant() *meaning.Encoding {
+func (x *vectorSync) instant() *vectors.Encoding {
 	if x.encoders == nil {
 		return nil
 	}
@@ -292,7 +292,7 @@ func (x *vectorSync) prune(ctx context.Context) error {
 
 // BuiltInVectors brings the vectors of the built-in encoder up to date. It
 // returns nil where there is none.
-func BuiltInVectors(ctx context.Context, s *Store) (*meaning.Encoding, error) {
+func BuiltInVectors(ctx context.Context, s *Store) (*vectors.Encoding, error) {
 	e := s.vectors.instant()
 	if e == nil {
 		return nil, nil

@@ -1,4 +1,4 @@
-package vectors
+package vectors_test
 
 import (
 	"context"
@@ -11,12 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"leanctx/embed"
+	"leanctx/embed/vectors"
 )
 
 // stopping is the built-in encoder until it has encoded left texts; then the
 // context ends.
 type stopping struct {
-	Encoder
+	vectors.Encoder
 	left int
 	stop func()
 }
@@ -28,7 +29,7 @@ func (s *stopping) Encode(ctx context.Context, texts []string) ([][]float32, err
 	return s.Encoder.Encode(ctx, texts)
 }
 
-func vectorOf(t testing.TB, e Encoder, text string) []float32 {
+func vectorOf(t testing.TB, e vectors.Encoder, text string) []float32 {
 	t.Helper()
 	v, err := e.Encode(t.Context(), []string{text})
 	if err != nil {
@@ -39,29 +40,29 @@ func vectorOf(t testing.TB, e Encoder, text string) []float32 {
 
 func TestFillGoesOnWhereItWas(t *testing.T) {
 	dir := t.TempDir()
-	var texts []Text
+	var texts []vectors.Text
 	for i := range 60 {
-		texts = append(texts, Text{ID: fmt.Sprint("f-", i), Text: fmt.Sprintf("Service %d listens on port %d.", i, 8000+i)})
+		texts = append(texts, vectors.Text{ID: fmt.Sprint("f-", i), Text: fmt.Sprintf("Service %d listens on port %d.", i, 8000+i)})
 	}
 	texts[31].Text = "PostgreSQL 16 is the primary data store."
 	e := embed.Static()
 	ctx, cancel := context.WithCancel(t.Context())
-	n, err := Open(dir).Fill(ctx, &stopping{e, 25, cancel}, texts, time.Time{}, nil)
+	n, err := vectors.Open(dir).Fill(ctx, &stopping{e, 25, cancel}, texts, time.Time{}, nil)
 	if n != 25 || !errors.Is(err, context.Canceled) {
 		t.Fatalf("filled %d, %v, want 25 and a context that ended", n, err)
 	}
 	var seen []int
-	n, err = Open(dir).Fill(t.Context(), e, texts, time.Time{}, func(done, missing int) { seen = append(seen, done, missing) })
+	n, err = vectors.Open(dir).Fill(t.Context(), e, texts, time.Time{}, func(done, missing int) { seen = append(seen, done, missing) })
 	if n != 35 || err != nil || len(seen) != 70 || seen[0] != 1 || seen[68] != 35 || seen[69] != 35 {
 		t.Errorf("filled %d more, %v, progress %v, want 35 of 35", n, err, seen)
 	}
-	x := Open(dir)
+	x := vectors.Open(dir)
 	if n, err := x.Fill(t.Context(), e, texts, time.Time{}, nil); n != 0 || err != nil {
 		t.Errorf("nothing was missing, and yet %d, %v", n, err)
 	}
-	hits := scan(t, x, e.Name(), vectorOf(t, e, "the primary store is PostgreSQL"), 3)
-	if len(hits) != 3 || hits[0].ID != "f-31" {
-		t.Errorf("hits %v", hits)
+	hits, err := x.Scan(t.Context(), e.Name(), [][]float32{vectorOf(t, e, "the primary store is PostgreSQL")}, 3)
+	if err != nil || len(hits) != 3 || hits[0].ID != "f-31" {
+		t.Errorf("hits %v, %v", hits, err)
 	}
 }
 
@@ -69,21 +70,21 @@ func TestFillGoesOnWhereItWas(t *testing.T) {
 func TestTwoFillAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	e := embed.Static()
-	var texts []Text
+	var texts []vectors.Text
 	for i := range 3000 {
-		texts = append(texts, Text{ID: fmt.Sprintf("f-%016x", i), Text: fmt.Sprintf("fact number %d", i)})
+		texts = append(texts, vectors.Text{ID: fmt.Sprintf("f-%016x", i), Text: fmt.Sprintf("fact number %d", i)})
 	}
 	var wg sync.WaitGroup
 	for range 2 {
 		wg.Go(func() {
-			if _, err := Open(dir).Fill(t.Context(), e, texts, time.Time{}, nil); err != nil {
+			if _, err := vectors.Open(dir).Fill(t.Context(), e, texts, time.Time{}, nil); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	wg.Wait()
-	got := Open(dir).Entries()
-	want := []EncoderEntries{{e.Name(), e.Dim(), len(texts)}}
+	got := vectors.Open(dir).Entries()
+	want := []vectors.EncoderEntries{{e.Name(), e.Dim(), len(texts)}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -112,7 +112,7 @@ func newestOf(facts int) int {
 
 // likened makes the vectors that health needs and gives the encoder, nil where
 // there are none.
-func likened(ctx context.Context, s *knowledge.Store) (*meaning.Encoding, error) {
+func likened(ctx context.Context, s *knowledge.Store) (*vectors.Encoding, error) {
 	few := false
 	if err := s.View(ctx, func(st *state.State, _ time.Time) error {
 		few = st.VersionCount() <= nearlyVersions
@@ -125,7 +125,7 @@ func likened(ctx context.Context, s *knowledge.Store) (*meaning.Encoding, error)
 
 // nearly lists the pairs of which one is among the newest facts, the nearest
 // first, and tells how many were compared with all.
-func nearly(ctx context.Context, s *knowledge.Store, e meaning.Encoding, facts []*fact.Version, judged []formats.JudgedPair) ([]Pair, int, error) {
+func nearly(ctx context.Context, s *knowledge.Store, e vectors.Encoding, facts []*fact.Version, judged []formats.JudgedPair) ([]Pair, int, error) {
 	slices.SortFunc(facts, func(a, b *fact.Version) int {
 		if c := cmp.Or(b.RecordedFrom.Compare(a.RecordedFrom), b.ValidFrom.Compare(a.ValidFrom)); c != 0 {
 			return c // what was imported at once has one time

@@ -1,9 +1,8 @@
 // Package meaning says what the store has to know of encoders and vectors, to
 // recall facts by meaning. It has no facts and no vectors.
 //
-// What encodes texts meets [Encoders]; package vectors keeps and compares what
-// they give. A fact is encoded as [Of] says: the words of its key and aliases, then
-// its value.
+// Package vectors keeps and compares what encoders give. A fact is encoded as [Of] says:
+// the words of its key and aliases, then its value.
 //
 // How words and meaning are joined is in package recall.
 package meaning

@@ -7,12 +7,10 @@
 //     operations of the table into MCP tools and into commands. serve.go serves them over HTTP.
 //   - stores.go finds the project of a call and opens, keeps and closes stores. projectstores.go
 //     opens the agents, tasks, shared files and token counts of one project; adapters.go lets
-//     these stores ask each other. models.go loads the sentence transformer, and overview.go
-//     makes the map of the project.
+//     these stores ask each other. overview.go makes the map of the project.
 //   - account.go counts what a call took, and records that its agent is at work.
 //   - hook.go gives the events of a client's session the stores of its project.
-//   - connect.go writes into the settings of clients, offers.go names what connect could import,
-//     and doctor.go examines it all.
+//   - connect.go writes into the settings of clients, and doctor.go examines it all.
 //   - projects.go, sensitive.go, embeddings.go, sync.go, compact.go and version.go have one
 //     command each, complete.go completes their arguments.
 //   - membership.go says where a project's stores are: at home, or in the copies of a team.

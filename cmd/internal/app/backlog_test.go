@@ -8,13 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"leanctx/embed"
 	"leanctx/knowledge"
 )
 
 // command is a store as a command opens it.
-func command(t testing.TB, dir string, m *models) *knowledge.Store {
+func command(t testing.TB, dir string, m *embed.Models) *knowledge.Store {
 	t.Helper()
-	m.live = false
+	m.LongLived = false
 	s, err := knowledge.Open(dir, &knowledge.Options{Encoders: m})
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +37,7 @@ func status(t testing.TB, s *knowledge.Store) knowledge.VectorStatus {
 // answers are.
 func TestBacklogIsCounted(t *testing.T) {
 	dir, m := t.TempDir(), noModel(t)
-	done := tinyModel(t, m.dir, "onnx/model.onnx")
+	done := tinyModel(t, m.Dir, "onnx/model.onnx")
 	services(t, command(t, dir, m), 100)
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err := knowledge.EmbeddingsReindex(ctx, command(t, dir, m), knowledge.Reindexing{Wait: true, Progress: func(done, _ int) {

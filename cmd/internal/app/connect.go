@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 
 	"leanctx/cmd/internal/cli"
 	"leanctx/cmd/internal/config"
@@ -75,9 +74,6 @@ func (c clientCommands) connect(ctx context.Context, sc op.Scope, a connection) 
 	report, err := p.Connect(o)
 	if err != nil {
 		return nil, err
-	}
-	if slices.ContainsFunc(report.Files, hook.FileReport.Changed) { // connect is new here
-		report.Notes = append(report.Notes, offers(p.Root, p.Home)...)
 	}
 	if !a.DryRun {
 		report.Notes = append(report.Notes, repositorySync{c.stores}.takeIn(ctx, sc, p.Root)...)

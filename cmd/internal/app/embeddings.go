@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 
 	"leanctx/cmd/internal/op"
 	"leanctx/embed"
@@ -42,4 +43,13 @@ func (c modelCommands) install(ctx context.Context, _ op.Scope, a modelSource) (
 		err = &knowledge.NotFoundError{What: err.Error()}
 	}
 	return done, err
+}
+
+// worker runs a function that may end its process in a child process.
+func worker() embed.Child {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	return embed.Exec(exe, workerName)
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"leanctx/embed"
@@ -39,9 +38,9 @@ func tinyModel(t testing.TB, modelsDir, file string) embed.Installed {
 }
 
 // modelStore is a server's store with the models of a folder.
-func modelStore(t testing.TB, dir string, m *models) *knowledge.Store {
+func modelStore(t testing.TB, dir string, m *embed.Models) *knowledge.Store {
 	t.Helper()
-	m.live = true
+	m.LongLived = true
 	s, err := knowledge.Open(dir, &knowledge.Options{Encoders: m, LongLived: true})
 	if err != nil {
 		t.Fatal(err)
@@ -57,48 +56,11 @@ func services(t testing.TB, s *knowledge.Store, n int) {
 	}
 }
 
-// A model that nobody uses for five minutes is freed, and not before.
-func TestModelIsFreedWhenIdle(t *testing.T) {
-	done := tinyModel(t, t.TempDir(), "onnx/model.onnx")
-	model, err := embed.OpenModel(done.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	synctest.Test(t, func(t *testing.T) {
-		m := &models{model: model}
-		loaded := func() bool {
-			m.mu.Lock()
-			defer m.mu.Unlock()
-			return m.model != nil
-		}
-		for range 3 {
-			m.mu.Lock()
-			m.users++
-			m.mu.Unlock()
-			time.Sleep(modelIdle) // a text that takes long
-			m.leave()
-			time.Sleep(modelIdle - time.Second)
-			synctest.Wait()
-			if !loaded() {
-				t.Fatal("freed while it was in use, or too soon")
-			}
-		}
-		time.Sleep(3 * time.Second)
-		synctest.Wait()
-		if loaded() {
-			t.Error("not freed")
-		}
-	})
-	if _, err := model.Encode(t.Context(), []string{"bread"}); !errors.Is(err, embed.ErrClosed) {
-		t.Errorf("not closed: %v", err)
-	}
-}
-
 // Reindexing with a model reports its progress, can be stopped, and resumes, here with two
 // servers at once. It takes what matters most first.
 func TestReindexWithModel(t *testing.T) {
 	dir, m := t.TempDir(), noModel(t)
-	done := tinyModel(t, m.dir, "onnx/model.onnx")
+	done := tinyModel(t, m.Dir, "onnx/model.onnx")
 	s, err := knowledge.Open(dir, &knowledge.Options{Encoders: m}) // a server would encode in the background
 	if err != nil {
 		t.Fatal(err)
@@ -189,7 +151,7 @@ func TestModelUnderARunningServer(t *testing.T) {
 	} {
 		for _, loaded := range []bool{false, true} {
 			dir, m := t.TempDir(), noModel(t)
-			done := tinyModel(t, m.dir, "onnx/model.onnx")
+			done := tinyModel(t, m.Dir, "onnx/model.onnx")
 			s := modelStore(t, dir, m)
 			services(t, s, 3)
 			if loaded {
@@ -217,7 +179,7 @@ func TestModelUnderARunningServer(t *testing.T) {
 // A model that could not be loaded is tried again once it was installed again.
 func TestModelInstalledAgain(t *testing.T) {
 	dir, m := t.TempDir(), noModel(t)
-	name := filepath.Join(tinyModel(t, m.dir, "onnx/model.onnx").Dir, "model.onnx")
+	name := filepath.Join(tinyModel(t, m.Dir, "onnx/model.onnx").Dir, "model.onnx")
 	s := modelStore(t, dir, m)
 	services(t, s, 1)
 	data, err := os.ReadFile(name)
@@ -232,7 +194,7 @@ func TestModelInstalledAgain(t *testing.T) {
 		if st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.Nothing{}); err != nil || st.Model != want {
 			t.Errorf("%s, %v; want %s", st.Text(), err, want)
 		}
-		tinyModel(t, m.dir, "onnx/model.onnx")
+		tinyModel(t, m.Dir, "onnx/model.onnx")
 	}
 }
 

@@ -12,13 +12,14 @@ import (
 	"sync"
 	"testing"
 
+	"leanctx/embed"
 	"leanctx/knowledge"
 )
 
 // noModel is where no model is installed.
-func noModel(t testing.TB) *models {
-	m := &models{dir: filepath.Join(t.TempDir(), "models"), logger: slog.New(slog.DiscardHandler)}
-	t.Cleanup(m.close)
+func noModel(t testing.TB) *embed.Models {
+	m := &embed.Models{Dir: filepath.Join(t.TempDir(), "models"), Logger: slog.New(slog.DiscardHandler)}
+	t.Cleanup(func() { m.Close() })
 	return m
 }
 
@@ -210,10 +211,10 @@ func TestBrokenModel(t *testing.T) {
 	for what, current := range map[string]string{"gone": "all-MiniLM-L6-v2@00000000\n", "no name": "../x\n", "empty": ""} {
 		dir := t.TempDir()
 		m := noModel(t)
-		if err := os.MkdirAll(m.dir, 0o700); err != nil {
+		if err := os.MkdirAll(m.Dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(m.dir, "current"), []byte(current), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(m.Dir, "current"), []byte(current), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		s, err := knowledge.Open(dir, &knowledge.Options{Encoders: m})

@@ -17,6 +17,7 @@ import (
 
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/op"
+	"leanctx/embed"
 	"leanctx/formats"
 	"leanctx/internal/journal/jetstream"
 	"leanctx/knowledge"
@@ -41,7 +42,7 @@ type stores struct {
 
 	mu     sync.Mutex
 	open   map[string]io.Closer // by type and project
-	loaded *models              // nil until it is needed
+	models *embed.Models        // nil until it is needed
 	teams  map[string]*jetstream.Stream
 
 	moving   atomic.Bool   // this process has closed the fence of a project
@@ -155,7 +156,7 @@ func (s *stores) options(sc op.Scope, p located) (*knowledge.Options, error) {
 	w := s.in(sc, p)
 	o := &knowledge.Options{
 		Redactor: r, ProjectRoot: p.Root, ProjectHash: p.at.project(), Team: p.at.team(s), Fence: p.at.fence(s), LongLived: s.longLived, Logger: s.logger,
-		Findings: w, OtherStores: w, Coworkers: w, Encoders: s.transformers(),
+		Findings: w, OtherStores: w, Coworkers: w, Encoders: s.encoders(),
 		Detach: func() { detach(p.Root) },
 		Adopt:  func(ctx context.Context, k *knowledge.Store) error { return transfer.Adopt(ctx, k, s.config.Legacy) },
 		Erased: replica.Purge, Brings: func() int { return brings(p) },
@@ -168,6 +169,16 @@ func (s *stores) options(sc op.Scope, p located) (*knowledge.Options, error) {
 		}
 	}
 	return o, nil
+}
+
+// encoders are those of this process.
+func (s *stores) encoders() *embed.Models {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.models == nil {
+		s.models = &embed.Models{Dir: s.config.ModelsDir, AutoDownload: s.config.AutoDownload, LongLived: s.longLived, Logger: s.logger, Child: worker()}
+	}
+	return s.models
 }
 
 // lastSession returns when the last session of an agent began, from the token counts.
@@ -287,8 +298,8 @@ func (s *stores) close() error {
 		errs = append(errs, t.Close())
 	}
 	clear(s.teams)
-	if s.loaded != nil {
-		s.loaded.close()
+	if s.models != nil {
+		errs = append(errs, s.models.Close())
 	}
 	return errors.Join(errs...)
 }

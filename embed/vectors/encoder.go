@@ -1,6 +1,4 @@
-package meaning
-
-import "leanctx/embed/vectors"
+package vectors
 
 // Encoders are what turns texts into vectors. Vectors of two encoders are never
 // compared: whoever asks names the encoder.
@@ -10,7 +8,7 @@ type Encoders interface {
 	Usable(wanted bool) []Encoding
 
 	// With calls f with the encoder of this name, which is loaded first if necessary.
-	With(name string, f func(vectors.Encoder) error) error
+	With(name string, f func(Encoder) error) error
 
 	// Status tells which model is installed.
 	Status() Status
