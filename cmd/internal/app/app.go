@@ -100,10 +100,10 @@ func caller(in io.Reader, out io.Writer) op.Caller {
 
 // made counts a call, and its warnings for --strict.
 func (r *run) made(m op.Made) {
-	if m.Warned {
+	if m.Warned() {
 		r.warnings++
 	}
-	r.found = r.found || m.Found
+	r.found = r.found || m.Found()
 	r.account.count(m)
 }
 

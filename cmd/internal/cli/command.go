@@ -141,7 +141,7 @@ func (k *call) noted(a op.Answer, args map[string]any, text string) {
 	if err != nil {
 		return // arguments of a shell can always be encoded, and a count must not fail a command
 	}
-	k.made(op.Made{Tool: k.tool.Name, Action: a.Action, Scope: a.Scope, In: string(in), Out: text, Warned: a.Warned(), Found: a.Found()})
+	k.made(op.Made{Answer: a, In: string(in), Out: text})
 }
 
 // arguments collects the values of flags and positions.

@@ -73,7 +73,7 @@ func (s *Server) handler(t *op.Tool) mcp.ToolHandler {
 			result = failed(err)
 		}
 		if s.options.Made != nil {
-			m := op.Made{Tool: t.Name, Action: a.Action, Scope: a.Scope, In: string(req.Params.Arguments)}
+			m := op.Made{Answer: a, In: string(req.Params.Arguments)}
 			for _, c := range result.Content {
 				m.Out += c.(*mcp.TextContent).Text // all answers are text
 			}

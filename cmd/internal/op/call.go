@@ -35,7 +35,7 @@ func (t *Tool) Call(ctx context.Context, action string, args map[string]any) (An
 	}
 	c.adjust = o.adjust
 	result, err := o.run(context.WithValue(ctx, noticesKey{}, &c.notices), c.scope, c)
-	a := Answer{Result: result, Notices: c.notices, Output: c.scope.Output, Action: o.Name, Scope: c.scope, syntax: prose.MCP}
+	a := Answer{Result: result, Notices: c.notices, Output: c.scope.Output, Tool: t.Name, Action: o.Name, Scope: c.scope, syntax: prose.MCP}
 	if shell {
 		a.syntax = t.shell
 	}
@@ -181,25 +181,17 @@ func (c *checker) take(name string, v any) {
 // param finds the parameter that a name means: its own name, in any case and with any
 // separators, or an alias.
 func (c *checker) param(name string) (Param, bool) {
-	for _, p := range scopeParams {
-		if prose.Fold(p.Name) == prose.Fold(name) {
-			return p, true
-		}
+	all := c.o.allParams()
+	i := slices.IndexFunc(all, func(p Param) bool { return prose.Fold(p.Name) == prose.Fold(name) })
+	if i < 0 {
+		i = slices.IndexFunc(all, func(p Param) bool {
+			return slices.ContainsFunc(p.Aliases, func(a string) bool { return prose.Fold(a) == prose.Fold(name) })
+		})
 	}
-	if c.o.Confirms && prose.Fold(name) == confirmName {
-		return confirmParam, true
+	if i < 0 {
+		return Param{}, false
 	}
-	for _, p := range c.o.Params {
-		if prose.Fold(p.Name) == prose.Fold(name) {
-			return p, true
-		}
-	}
-	for _, p := range c.o.Params {
-		if slices.ContainsFunc(p.Aliases, func(a string) bool { return prose.Fold(a) == prose.Fold(name) }) {
-			return p, true
-		}
-	}
-	return Param{}, false
+	return all[i], true
 }
 
 // foreign handles an argument that the operation does not have.
@@ -215,7 +207,10 @@ func (c *checker) foreign(name string, v any) {
 		c.out.notices = append(c.out.notices, fmt.Sprintf("%q is not an argument of %s and was ignored", name, c.label()))
 		return
 	}
-	names := c.names()
+	var names []string
+	for _, p := range c.o.allParams() {
+		names = append(names, p.Name)
+	}
 	if near, ok := prose.Nearest(name, names); ok {
 		c.problem(name, fmt.Sprintf("unknown argument %s; did you mean %q?", brief(name), near))
 		return
@@ -225,31 +220,10 @@ func (c *checker) foreign(name string, v any) {
 		fmt.Sprintf("unknown argument %s was ignored; %s takes %s", brief(name), c.label(), strings.Join(names, ", ")))
 }
 
-// names lists the arguments of the operation.
-func (c *checker) names() []string {
-	var out []string
-	for _, p := range c.o.Params {
-		out = append(out, p.Name)
-	}
-	if c.o.Confirms {
-		out = append(out, confirmName)
-	}
-	for _, p := range scopeParams {
-		out = append(out, p.Name)
-	}
-	return out
-}
-
 // has reports whether any operation of the tool has the argument.
 func (t *Tool) has(name string) bool {
-	if t.Sibling != nil && t.Sibling.has(name) {
-		return true
-	}
-	if prose.Fold(name) == confirmName {
-		return slices.ContainsFunc(t.Operations, func(o Operation) bool { return o.Confirms })
-	}
-	return slices.ContainsFunc(t.Operations, func(o Operation) bool {
-		return slices.ContainsFunc(o.Params, func(p Param) bool { return prose.Fold(p.Name) == prose.Fold(name) })
+	return t.Sibling != nil && t.Sibling.has(name) || slices.ContainsFunc(t.Operations, func(o Operation) bool {
+		return slices.ContainsFunc(o.allParams(), func(p Param) bool { return prose.Fold(p.Name) == prose.Fold(name) })
 	})
 }
 
@@ -291,9 +265,11 @@ func (t *Tool) label(o *Operation) string {
 func (t *Tool) needs(o *Operation, names []string, shell bool) string {
 	words := make([]string, len(names))
 	for i, name := range names {
-		p, ok := o.Param(name)
-		if !ok { // one that every operation takes
-			p = Param{Name: name, Flag: name}
+		p := Param{Name: name, Flag: name} // if the operation has no such argument
+		for _, own := range o.allParams() {
+			if own.Name == name {
+				p = own
+			}
 		}
 		words[i] = p.in(shell)
 	}
@@ -309,23 +285,21 @@ type Answer struct {
 	Result  Result
 	Notices []string // what was ignored or corrected: one sentence each, without a full stop
 	Output  string   // "text" or "json"
-	Action  string   // the operation's name
-	Scope   Scope    // the project and the caller; zero if no operation was found
+	Tool    string
+	Action  string // the operation's name
+	Scope   Scope  // the project and the caller; zero if no operation was found
 
 	syntax prose.Syntax // of calls that the answer suggests
 }
 
-// suggesting is a result or an error that suggests a call.
-type suggesting interface{ TextIn(prose.Syntax) string }
-
 // Made is a call that was answered, for counting its tokens.
 type Made struct {
-	Tool, Action string
-	Scope        Scope
-	In, Out      string // the arguments as JSON, the text of the answer
-	Warned       bool   // the call was not carried out, and that is no error
-	Found        bool   // a check found something
+	Answer
+	In, Out string // the arguments as JSON, the text of the answer
 }
+
+// suggesting is a result or an error that suggests a call.
+type suggesting interface{ TextIn(prose.Syntax) string }
 
 // Found reports whether the call was a check that found something.
 func (a Answer) Found() bool {
@@ -333,7 +307,7 @@ func (a Answer) Found() bool {
 	return ok && c.Found()
 }
 
-// Warned reports whether the result says that the call was not carried out.
+// Warned reports whether the result says that the call was not carried out, which is no error.
 func (a Answer) Warned() bool {
 	w, ok := a.Result.(interface{ Warned() bool })
 	return ok && w.Warned()

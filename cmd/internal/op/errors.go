@@ -82,9 +82,9 @@ func (t *Tool) commandLine(action string, args map[string]any) string {
 	if !ok {
 		return strings.Join(words, " ")
 	}
-	params := slices.Clone(o.Params)
+	params := o.allParams()
 	slices.SortStableFunc(params, func(a, b Param) int { return a.Arg - b.Arg })
-	for _, p := range append(params, confirmParam, agentParam) {
+	for _, p := range params {
 		v, given := args[p.Name]
 		switch {
 		case !given:
@@ -216,7 +216,7 @@ func (t *Tool) explain(o *Operation, c checked, err error, shell bool) error {
 	if argument == agentName {
 		again(agentName, someAgent)
 	}
-	if _, given := c.values[argument]; !given && slices.ContainsFunc(o.Params, func(p Param) bool { return p.Name == argument && p.Switch() }) {
+	if p, ok := o.Param(argument); ok && p.Switch() && c.values[argument] == nil {
 		again(argument, true)
 	}
 	return e

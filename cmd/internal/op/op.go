@@ -232,6 +232,16 @@ func (o *Operation) Param(name string) (Param, bool) {
 	return o.Params[i], true
 }
 
+// allParams are all that the operation takes: its own, confirm if it may be required, and those
+// that every operation takes.
+func (o *Operation) allParams() []Param {
+	all := slices.Clone(o.Params)
+	if o.Confirms {
+		all = append(all, confirmParam)
+	}
+	return append(all, scopeParams[:]...)
+}
+
 // on makes a row's function of a method and of the function that opens its store.
 func on[T, A, R any](open func(context.Context, Scope) (T, error), method func(T, context.Context, A) (R, error)) func(context.Context, Scope, A) (R, error) {
 	return func(ctx context.Context, sc Scope, a A) (R, error) {

@@ -138,7 +138,7 @@ func (s *Server) api(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			out = err.Error()
 		}
-		s.o.Made(op.Made{Tool: s.tool(tool).Name, Action: a.Action, Scope: a.Scope, In: string(data), Out: out})
+		s.o.Made(op.Made{Answer: a, In: string(data), Out: out})
 	}
 	if err != nil {
 		s.fail(w, r, err)
