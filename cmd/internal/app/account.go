@@ -30,15 +30,16 @@ func (a *account) count(m op.Made) {
 		return
 	}
 	p := found.(located)
-	agent, err := a.stores.agent(m.Scope, p)
+	w := a.stores.in(m.Scope, p)
+	agent, err := w.self()
 	if registry, open := opened[*agents.Store](a.stores, p.at.key()); err == nil && open && agent != "" {
 		_, err = registry.Named(context.Background(), agent) // a command that needs no registry reads none
 	}
 	if is[*refusal.NotFoundError](err) || is[*refusal.ArgumentError](err) {
 		agent = "" // it counts for the client
 	}
-	a.touch(m.Scope, p, agent)
-	usage, err := a.stores.in(m.Scope, p).usage()
+	a.touch(w, agent)
+	usage, err := w.usage()
 	if err != nil {
 		a.stores.logger.Warn("a call is not counted", "error", err)
 		return
@@ -75,21 +76,21 @@ const (
 
 // touch records in the background of a server that an agent is active. Otherwise an agent
 // that only remembers and recalls would count as inactive.
-func (a *account) touch(sc op.Scope, p located, agent string) {
+func (a *account) touch(w projectStores, agent string) {
 	if !a.stores.longLived || agent == "" {
 		return
 	}
 	now := time.Now()
-	if last, ok := a.lastTouch.Load(p.Hash + agent); ok && now.Sub(last.(time.Time)) < touchEvery {
+	if last, ok := a.lastTouch.Load(w.project.Hash + agent); ok && now.Sub(last.(time.Time)) < touchEvery {
 		return
 	}
-	a.lastTouch.Store(p.Hash+agent, now)
+	a.lastTouch.Store(w.project.Hash+agent, now)
 	a.stores.background.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), touchAtMost)
 		defer cancel()
-		registry, err := a.stores.in(sc, p).agents()
+		registry, err := w.agents()
 		if err == nil {
-			err = registry.As(agents.Actor{Agent: agent, Client: sc.Caller.Name, Session: sc.Caller.Session}).Touch(ctx)
+			err = registry.As(agents.Actor{Agent: agent, Client: w.scope.Caller.Name, Session: w.scope.Caller.Session}).Touch(ctx)
 		}
 		if err != nil {
 			a.stores.logger.Warn("an agent's sign of life is not recorded", "agent", agent, "error", err)

@@ -15,11 +15,11 @@ import (
 func compactTool(s *stores) *op.Tool {
 	const summary = "Write what the project's journals hold into its readable JSON files."
 	compact := func(ctx context.Context, sc op.Scope, _ noArgs) (compacted, error) {
-		p, err := s.project(ctx, sc)
+		w, err := s.of(ctx, sc)
 		if err != nil {
 			return compacted{}, err
 		}
-		return s.in(sc, p).compact(ctx)
+		return w.compact(ctx)
 	}
 	return &op.Tool{Name: "compact", Command: "compact", Summary: summary,
 		Operations: []op.Operation{op.New("", summary, op.Adds, compact)}}
@@ -41,7 +41,7 @@ func (w projectStores) compact(ctx context.Context) (c compacted, err error) {
 		file string
 		open func() (compacter, error)
 	}{
-		{facts, func() (compacter, error) { return w.store(w.scope, p) }},
+		{facts, func() (compacter, error) { return w.facts() }},
 		{registry, func() (compacter, error) { return w.agents() }},
 		{filepath.Join(dir, "tasks.json"), func() (compacter, error) { return w.tasks() }},
 		{filepath.Join(dir, "shared", p.Hash, "shares.json"), func() (compacter, error) { return w.shares() }},

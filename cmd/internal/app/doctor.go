@@ -176,7 +176,7 @@ func (x *examination) store(ctx context.Context) {
 		h.Index = "damaged or missing; it is being rebuilt"
 	}
 	x.fine("index", h.Index)
-	x.repository(ctx, sc, store)
+	x.repository(ctx, sc)
 }
 
 // remove deletes files of the data directory that were set aside.
@@ -200,12 +200,12 @@ func (x *examination) remove(paths ...string) error {
 }
 
 // repository checks whether the store and the repository agree.
-func (x *examination) repository(ctx context.Context, sc op.Scope, store *knowledge.Store) {
-	p, err := x.stores.project(ctx, sc)
-	if err != nil || brings(p) == 0 {
+func (x *examination) repository(ctx context.Context, sc op.Scope) {
+	w, err := x.stores.of(ctx, sc)
+	if err != nil || brings(w.project) == 0 {
 		return
 	}
-	r, err := replica.Sync(ctx, store, replica.Options{Root: p.Root, Project: recognised(p), Check: true})
+	r, err := w.sync(ctx, replica.Options{Check: true})
 	switch {
 	case err != nil:
 		x.problem("sync", err.Error(), "lean-ctx sync")

@@ -86,16 +86,16 @@ func (c hookCalls) project(ctx context.Context, session *hook.Session) (*hook.St
 	if err != nil || !settings.Hooks {
 		return nil, settings, err
 	}
-	p, err := c.stores.project(ctx, sc)
+	w, err := c.stores.of(ctx, sc)
 	if err != nil {
 		return nil, settings, err
 	}
+	p := w.project
 	roots := []string{p.Root}
 	for _, place := range p.Places {
 		roots = append(roots, filepath.FromSlash(place.Root))
 	}
-	store, err := c.stores.store(sc, p)
-	w := c.stores.in(sc, p)
+	store, err := w.factStore()
 	return session.In(hook.Stores{
 		Known: p.Known, Hash: p.Hash, Roots: roots, Agent: sc.Agent, Facts: store, Agents: w.agents, Tasks: w.tasks, Shares: w.shares,
 	}), settings, err

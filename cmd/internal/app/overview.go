@@ -12,16 +12,16 @@ import (
 
 // overviewMap opens the map of a call's project. It writes nothing but its cache.
 func (s *stores) overviewMap(ctx context.Context, sc op.Scope) (*overview.Map, error) {
-	p, err := s.project(ctx, sc)
+	w, err := s.of(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
-	store, err := s.store(sc, p)
+	store, err := w.factStore()
 	if err != nil {
 		return nil, err
 	}
-	return overview.NewMap(p.Root, &overview.MapOptions{
-		Cache: filepath.Join(s.config.DataDir, "overview", p.Hash), Memory: overviewMemory{store, s.in(sc, p).intends}, Progress: op.Progress(ctx), Logger: s.logger,
+	return overview.NewMap(w.project.Root, &overview.MapOptions{
+		Cache: filepath.Join(s.config.DataDir, "overview", w.project.Hash), Memory: overviewMemory{store, w.intends}, Progress: op.Progress(ctx), Logger: s.logger,
 	}), nil
 }
 

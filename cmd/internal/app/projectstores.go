@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"io"
 	"path/filepath"
 
 	"leanctx/agents"
@@ -11,11 +12,12 @@ import (
 	"leanctx/cmd/internal/op"
 	"leanctx/internal/refusal"
 	"leanctx/internal/secret"
+	"leanctx/knowledge"
 	"leanctx/tasks"
 )
 
-// projectStores opens the agents, tasks, shared files and token counts of one project, each
-// when it is first asked for, since most commands need none of them.
+// projectStores opens the facts, agents, tasks, shared files and token counts of one project,
+// each when it is first asked for, since most commands need few of them.
 type projectStores struct {
 	*stores
 	scope   op.Scope
@@ -25,16 +27,39 @@ type projectStores struct {
 // in is the stores of a project.
 func (s *stores) in(sc op.Scope, p located) projectStores { return projectStores{s, sc, p} }
 
-func (w projectStores) agents() (*agents.Store, error) {
-	p, m := w.project, w.project.at
-	return openOnce(w.stores, m.key(), func() (*agents.Store, error) {
+// of is the stores of a call's project.
+func (s *stores) of(ctx context.Context, sc op.Scope) (projectStores, error) {
+	p, err := s.project(ctx, sc)
+	return s.in(sc, p), err
+}
+
+// ofCall makes what opens a store for a call out of what opens it for a project.
+func ofCall[T any](s *stores, open func(projectStores) (T, error)) func(context.Context, op.Scope) (T, error) {
+	return func(ctx context.Context, sc op.Scope) (none T, err error) {
+		w, err := s.of(ctx, sc)
+		if err != nil {
+			return none, err
+		}
+		return open(w)
+	}
+}
+
+// openOf returns the open store of a project, or opens one with the user's rules for secrets.
+func openOf[T io.Closer](w projectStores, start func(*membership, *secret.Redactor) (T, error)) (T, error) {
+	return openOnce(w.stores, w.project.at.key(), func() (none T, err error) {
 		r, err := w.redactor(w.scope)
 		if err != nil {
-			return nil, err
+			return none, err
 		}
+		return start(w.project.at, r)
+	})
+}
+
+func (w projectStores) agents() (*agents.Store, error) {
+	return openOf(w, func(m *membership, r *secret.Redactor) (*agents.Store, error) {
 		return agents.Open(m.agentsDir(), &agents.Options{
 			Team: m.team(w.stores), Fence: m.fence(w.stores), Machine: m.machine(),
-			ProjectRoot: p.Root, ProjectHash: m.project(), LongLived: w.longLived, Redactor: r, Logger: w.logger,
+			ProjectRoot: w.project.Root, ProjectHash: m.project(), LongLived: w.longLived, Redactor: r, Logger: w.logger,
 			Tasks: w, Facts: w.asserted,
 			Files: method(w.shares, (*share.Store).Paths), Free: method(w.tasks, (*tasks.Store).FreeFor), Shared: method(w.shares, (*share.Store).Waiting),
 		})
@@ -42,28 +67,18 @@ func (w projectStores) agents() (*agents.Store, error) {
 }
 
 func (w projectStores) tasks() (*tasks.Store, error) {
-	p, m := w.project, w.project.at
-	return openOnce(w.stores, m.key(), func() (*tasks.Store, error) {
-		r, err := w.redactor(w.scope)
-		if err != nil {
-			return nil, err
-		}
+	return openOf(w, func(m *membership, r *secret.Redactor) (*tasks.Store, error) {
 		return tasks.Open(m.agentsDir(), &tasks.Options{
-			Team: m.team(w.stores), Fence: m.fence(w.stores), ProjectRoot: p.Root, ProjectHash: m.project(), Version: build().Version,
+			Team: m.team(w.stores), Fence: m.fence(w.stores), ProjectRoot: w.project.Root, ProjectHash: m.project(), Version: build().Version,
 			LongLived: w.longLived, Redactor: r, Logger: w.logger, Agents: w,
 		})
 	})
 }
 
 func (w projectStores) shares() (*share.Store, error) {
-	p, m := w.project, w.project.at
-	return openOnce(w.stores, m.key(), func() (*share.Store, error) {
-		r, err := w.redactor(w.scope)
-		if err != nil {
-			return nil, err
-		}
-		return share.Open(filepath.Join(m.agentsDir(), "shared", p.Hash), &share.Options{
-			Team: m.team(w.stores), Fence: m.fence(w.stores), Contents: m.contents(w.stores), ProjectRoot: p.Root,
+	return openOf(w, func(m *membership, r *secret.Redactor) (*share.Store, error) {
+		return share.Open(filepath.Join(m.agentsDir(), "shared", w.project.Hash), &share.Options{
+			Team: m.team(w.stores), Fence: m.fence(w.stores), Contents: m.contents(w.stores), ProjectRoot: w.project.Root,
 			LongLived: w.longLived, Redactor: r, Tokens: new(cost.Tokenizer).Count, Logger: w.logger,
 		})
 	})
@@ -96,22 +111,25 @@ func (s *stores) redactor(sc op.Scope) (*secret.Redactor, error) {
 	return secret.New(settings.Sensitive)
 }
 
-// agent is the id of the agent that a call is made for: the one it names, else the one
+// self is the id of the agent that a call is made for: the one it names, else the one
 // that its connection registered, else the configuration's. Nothing is opened to find out,
 // unless it is named by less than its id: a connection that registered has opened the
 // registry. A name that no agent has, or several, is given back with that error.
-func (s *stores) agent(sc op.Scope, p located) (string, error) {
-	name := sc.Agent
+func (w projectStores) self() (string, error) {
+	name := w.scope.Agent
 	if name == "" {
-		if registry, ok := opened[*agents.Store](s, p.at.key()); ok {
-			name = registry.As(agents.Actor{Session: sc.Caller.Session}).Self()
+		if registry, ok := opened[*agents.Store](w.stores, w.project.at.key()); ok {
+			name = registry.As(agents.Actor{Session: w.scope.Caller.Session}).Self()
 		}
 	}
-	name = cmp.Or(name, s.config.Agent)
-	if name == "" || agents.KindOf(name) != name {
+	name = cmp.Or(name, w.config.Agent)
+	if agents.KindOf(name) != name {
 		return name, nil
 	}
-	registry, err := s.in(sc, p).agents()
+	if name == "" {
+		return "", nil
+	}
+	registry, err := w.agents()
 	if err != nil {
 		return name, err
 	}
@@ -119,42 +137,54 @@ func (s *stores) agent(sc op.Scope, p located) (string, error) {
 	return cmp.Or(id, name), err
 }
 
-// agentStore opens the registry of agents of a call's project. The agent that a connection
-// registered is not named here, since the registry knows it. A caller that registers again
-// without naming an agent becomes another agent.
-func (s *stores) agentStore(ctx context.Context, sc op.Scope) (*agents.Store, error) {
-	w, _, err := s.callStores(ctx, sc)
+// The methods below are the stores for the caller of an operation.
+
+// factStore opens the facts.
+func (w projectStores) factStore() (*knowledge.Store, error) {
+	store, err := w.facts()
 	if err != nil {
 		return nil, err
 	}
+	agent, _ := w.self() // a name that nobody has stands as it is
+	by := knowledge.Actor{Agent: w.scope.Caller.Name, Kind: w.scope.Caller.Kind, Session: w.scope.Caller.Session}
+	if agent != "" {
+		by.Agent, by.Kind = agent, knowledge.KindAgent
+	}
+	return store.As(by).On(w.intent()), nil
+}
+
+// agentStore opens the registry of agents. The agent that a connection registered is not
+// named here, since the registry knows it. A caller that registers again without naming an
+// agent becomes another agent.
+func (w projectStores) agentStore() (*agents.Store, error) {
 	store, err := w.agents()
 	if err != nil {
 		return nil, err
 	}
-	a := agents.Actor{Agent: sc.Agent, Client: sc.Caller.Name, Session: sc.Caller.Session}
+	a := agents.Actor{Agent: w.scope.Agent, Client: w.scope.Caller.Name, Session: w.scope.Caller.Session}
 	if store.As(a).Self() == "" {
-		a.Agent = s.config.Agent
+		a.Agent = w.config.Agent
 	}
 	return store.As(a), nil
 }
 
-// taskStore opens the tasks of a call's project.
-func (s *stores) taskStore(ctx context.Context, sc op.Scope) (*tasks.Store, error) {
-	w, agent, err := s.callStores(ctx, sc)
-	if err != nil {
+// taskStore opens the tasks.
+func (w projectStores) taskStore() (*tasks.Store, error) {
+	agent, err := w.self()
+	if err != nil && !is[*refusal.NotFoundError](err) { // a task may wait for an agent that nobody is yet
 		return nil, err
 	}
 	store, err := w.tasks()
 	if err != nil {
 		return nil, err
 	}
-	return store.As(tasks.Actor{Agent: agent, Client: cmp.Or(sc.Caller.Name, sc.Caller.Kind), Session: sc.Caller.Session}), nil
+	return store.As(tasks.Actor{Agent: agent, Client: cmp.Or(w.scope.Caller.Name, w.scope.Caller.Kind), Session: w.scope.Caller.Session}), nil
 }
 
-// shareStore opens the shared files of a call's project.
-func (s *stores) shareStore(ctx context.Context, sc op.Scope) (*share.Store, error) {
-	w, agent, err := s.callStores(ctx, sc)
-	if err != nil {
+// shareStore opens the shared files.
+func (w projectStores) shareStore() (*share.Store, error) {
+	agent, err := w.self()
+	if err != nil && !is[*refusal.NotFoundError](err) { // the store says so
 		return nil, err
 	}
 	registry, err := w.agents()
@@ -165,33 +195,15 @@ func (s *stores) shareStore(ctx context.Context, sc op.Scope) (*share.Store, err
 	if err != nil {
 		return nil, err
 	}
-	return store.As(registry.As(agents.Actor{Agent: agent, Client: sc.Caller.Name, Session: sc.Caller.Session})), nil
+	return store.As(registry.As(agents.Actor{Agent: agent, Client: w.scope.Caller.Name, Session: w.scope.Caller.Session})), nil
 }
 
-// usageStore opens the token counts of a call's project.
-func (s *stores) usageStore(ctx context.Context, sc op.Scope) (*cost.Usage, error) {
-	p, err := s.project(ctx, sc)
+// usageStore opens the token counts.
+func (w projectStores) usageStore() (*cost.Usage, error) {
+	usage, err := w.usage()
 	if err != nil {
 		return nil, err
 	}
-	usage, err := s.in(sc, p).usage()
-	if err != nil {
-		return nil, err
-	}
-	agent, _ := s.agent(sc, p)
-	return usage.As(cost.Actor{Agent: agent, Client: sc.Caller.Name, Session: sc.Caller.Session}), nil
-}
-
-// callStores is the stores of a call's project, and the agent that calls. A name
-// that may be several agents' is none's.
-func (s *stores) callStores(ctx context.Context, sc op.Scope) (w projectStores, agent string, err error) {
-	p, err := s.project(ctx, sc)
-	if err != nil {
-		return w, "", err
-	}
-	agent, err = s.agent(sc, p)
-	if is[*refusal.NotFoundError](err) { // the store says so, or a message waits for it
-		err = nil
-	}
-	return s.in(sc, p), agent, err
+	agent, _ := w.self()
+	return usage.As(cost.Actor{Agent: agent, Client: w.scope.Caller.Name, Session: w.scope.Caller.Session}), nil
 }

@@ -123,7 +123,7 @@ func (r *run) listening(ctx context.Context, sc op.Scope, a serveArgs, logger *s
 	return web.New(web.Options{
 		Version: build().Version, Tools: r.stores.tools(), Own: webProject(p.Project), Projects: calls.projects,
 		Tokens: tokens, Hosts: append(hosts, names...), Loopback: loopback, TLS: certificate != nil, ReadOnly: a.ReadOnly,
-		MCP: calls.mcp, Tasks: r.stores.taskStore, Watch: calls.watch, Made: calls.count, Logger: logger,
+		MCP: calls.mcp, Tasks: r.stores.table().Tasks, Watch: calls.watch, Made: calls.count, Logger: logger,
 	}), certificate, nil
 }
 
@@ -238,33 +238,34 @@ type changedFact struct {
 // watch follows what is written about a project, by whatever process. A look costs a
 // few stats as long as nothing is written.
 func (c webCalls) watch(ctx context.Context, p web.Project) (web.Poll, error) {
-	sc := op.Scope{Project: p.Root}
-	store, err := c.stores.facts(ctx, sc)
+	w, err := c.stores.of(ctx, op.Scope{Project: p.Root})
 	if err != nil {
 		return nil, err
 	}
-	registry, err := c.stores.agentStore(ctx, sc)
+	store, err := w.factStore()
 	if err != nil {
 		return nil, err
 	}
-	taskStore, err := c.stores.taskStore(ctx, sc)
+	registry, err := w.agents()
+	if err != nil {
+		return nil, err
+	}
+	taskStore, err := w.tasks()
 	if err != nil {
 		return nil, err
 	}
 	facts, since := c.stamp(p), store.Now()
-	agentsAt, err := registry.Revision(ctx)
-	if err != nil {
-		return nil, err
-	}
-	tasksAt, err := taskStore.Revision(ctx)
-	if err != nil {
-		return nil, err
+	others := []*revision{{kind: "agent", read: registry.Revision}, {kind: "task", read: taskStore.Revision}}
+	for _, r := range others {
+		if _, err := r.changed(ctx); err != nil {
+			return nil, err
+		}
 	}
 	return func(ctx context.Context) (list []web.Event, err error) {
 		at := time.Now().UTC()
 		if now := c.stamp(p); now != facts {
 			facts = now
-			d, err := history.Diff(ctx, store, history.Interval{From: since.Format(time.RFC3339Nano), Limit: mostChanges})
+			d, err := history.Diff(ctx, store, history.Interval{From: since.Format(time.RFC3339Nano), Limit: maxChanges})
 			if err != nil {
 				return nil, err
 			}
@@ -275,22 +276,38 @@ func (c webCalls) watch(ctx context.Context, p web.Project) (web.Poll, error) {
 			}
 			list = append(list, web.Event{Kind: "fact", Data: news})
 		}
-		was, wasTask := agentsAt, tasksAt
-		if agentsAt, err = registry.Revision(ctx); err == nil && agentsAt != was {
-			list = append(list, web.Event{Kind: "agent", Data: changed{At: at}})
+		for _, r := range others {
+			news, err := r.changed(ctx)
+			if err != nil {
+				return list, err
+			}
+			if news {
+				list = append(list, web.Event{Kind: r.kind, Data: changed{At: at}})
+			}
 		}
-		if err == nil {
-			tasksAt, err = taskStore.Revision(ctx)
-		}
-		if err == nil && tasksAt != wasTask {
-			list = append(list, web.Event{Kind: "task", Data: changed{At: at}})
-		}
-		return list, err
+		return list, nil
 	}, nil
 }
 
-// mostChanges is how many facts one event names.
-const mostChanges = 50
+// revision is the number of a store's last change, as it was read.
+type revision struct {
+	kind string // of the event
+	read func(context.Context) (uint64, error)
+	last uint64
+}
+
+// changed reads the number again, and reports whether it is another one.
+func (r *revision) changed(ctx context.Context) (bool, error) {
+	n, err := r.read(ctx)
+	other := err == nil && n != r.last
+	if other {
+		r.last = n
+	}
+	return other, err
+}
+
+// maxChanges is how many facts one event names.
+const maxChanges = 50
 
 // stamp is another text whenever something was written about a project's facts. Where they
 // are is read anew each time: the project may join a team meanwhile.

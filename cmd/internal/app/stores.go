@@ -20,6 +20,7 @@ import (
 	"leanctx/embed"
 	"leanctx/formats"
 	"leanctx/internal/journal/jetstream"
+	"leanctx/internal/secret"
 	"leanctx/knowledge"
 	"leanctx/knowledge/listing"
 	"leanctx/knowledge/replica"
@@ -69,29 +70,9 @@ type located struct {
 	found time.Time
 }
 
-// facts opens the store of a call's project for its caller.
+// facts opens the facts of a call's project for its caller.
 func (s *stores) facts(ctx context.Context, sc op.Scope) (*knowledge.Store, error) {
-	p, err := s.project(ctx, sc)
-	if err != nil {
-		return nil, err
-	}
-	return s.store(sc, p)
-}
-
-// store returns the store of a project, and opens it if it is not open.
-func (s *stores) store(sc op.Scope, p located) (*knowledge.Store, error) {
-	store, err := openOnce(s, p.at.key(), func() (*knowledge.Store, error) {
-		o, err := s.options(sc, p)
-		if err != nil {
-			return nil, err
-		}
-		return knowledge.Open(p.at.knowledgeDir(), o)
-	})
-	if err != nil {
-		return nil, err
-	}
-	agent, _ := s.agent(sc, p) // a name that nobody has stands as it is
-	return store.As(actor(sc, agent)).On(s.in(sc, p).intent()), nil
+	return ofCall(s, projectStores.factStore)(ctx, sc)
 }
 
 // opened is an open store of a project, nil if there is none.
@@ -146,29 +127,27 @@ func (s *stores) guest(found project.Project) (*knowledge.Store, error) {
 	})
 }
 
-// options are the options of a store. They compile the user's own redaction rules; the
-// built-in rules are compiled when something is stored.
-func (s *stores) options(sc op.Scope, p located) (*knowledge.Options, error) {
-	r, err := s.redactor(sc)
-	if err != nil {
-		return nil, err
-	}
-	w := s.in(sc, p)
-	o := &knowledge.Options{
-		Redactor: r, ProjectRoot: p.Root, ProjectHash: p.at.project(), Team: p.at.team(s), Fence: p.at.fence(s), LongLived: s.longLived, Logger: s.logger,
-		Findings: w, OtherStores: w, Coworkers: w, Encoders: s.encoders(),
-		Detach: func() { detach(p.Root) },
-		Adopt:  func(ctx context.Context, k *knowledge.Store) error { return transfer.Adopt(ctx, k, s.config.Legacy) },
-		Erased: replica.Purge, Brings: func() int { return brings(p) },
-		Intent: method(w.tasks, (*tasks.Store).Current), LastSession: w.lastSession,
-	}
-	if p.at.moved() {
-		o.Adopt = nil // the former store has adopted what another program kept
-		o.Erased = func(dir string, erased []formats.Tombstone) error {
-			return errors.Join(replica.Purge(dir, erased), w.eraseBefore(context.Background(), erased))
+// facts opens the facts of a project. The user's own rules for secrets are compiled with it;
+// the built-in rules are compiled when something is stored.
+func (w projectStores) facts() (*knowledge.Store, error) {
+	return openOf(w, func(m *membership, r *secret.Redactor) (*knowledge.Store, error) {
+		p := w.project
+		o := &knowledge.Options{
+			Redactor: r, ProjectRoot: p.Root, ProjectHash: m.project(), Team: m.team(w.stores), Fence: m.fence(w.stores), LongLived: w.longLived, Logger: w.logger,
+			Findings: w, OtherStores: w, Coworkers: w, Encoders: w.encoders(),
+			Detach: func() { detach(p.Root) },
+			Adopt:  func(ctx context.Context, k *knowledge.Store) error { return transfer.Adopt(ctx, k, w.config.Legacy) },
+			Erased: replica.Purge, Brings: func() int { return brings(p) },
+			Intent: method(w.tasks, (*tasks.Store).Current), LastSession: w.lastSession,
 		}
-	}
-	return o, nil
+		if m.moved() {
+			o.Adopt = nil // the former store has adopted what another program kept
+			o.Erased = func(dir string, erased []formats.Tombstone) error {
+				return errors.Join(replica.Purge(dir, erased), w.eraseBefore(context.Background(), erased))
+			}
+		}
+		return knowledge.Open(m.knowledgeDir(), o)
+	})
 }
 
 // encoders are those of this process.
@@ -192,7 +171,7 @@ func (w projectStores) lastSession(ctx context.Context, a knowledge.Actor) (time
 
 // asserted lists the facts that an agent asserted, for a handoff.
 func (w projectStores) asserted(ctx context.Context, agent string, since time.Time) ([]string, error) {
-	store, err := w.store(w.scope, w.project)
+	store, err := w.factStore()
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +185,7 @@ func (w projectStores) eraseBefore(ctx context.Context, erased []formats.Tombsto
 		if _, err := os.Stat(m.knowledgeDir()); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		store, err := w.store(w.scope, located{Project: w.project.Project, at: m})
+		store, err := w.in(w.scope, located{Project: w.project.Project, at: m}).factStore()
 		if err != nil {
 			return err
 		}
@@ -217,32 +196,21 @@ func (w projectStores) eraseBefore(ctx context.Context, erased []formats.Tombsto
 	return nil
 }
 
-// actor is who asserts: the agent if there is one, or else the caller.
-func actor(sc op.Scope, agent string) knowledge.Actor {
-	if agent != "" {
-		return knowledge.Actor{Agent: agent, Kind: knowledge.KindAgent, Session: sc.Caller.Session}
-	}
-	return knowledge.Actor{Agent: sc.Caller.Name, Kind: sc.Caller.Kind, Session: sc.Caller.Session}
-}
-
 // library are the stores of a search: those of all projects, unless the configuration
 // limits the search to its own project.
 func (s *stores) library(ctx context.Context, sc op.Scope) (*knowledge.Library, error) {
-	own, err := s.facts(ctx, sc)
+	w, err := s.of(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
-	settings, _, err := s.settings(sc)
+	own, err := w.factStore()
 	if err != nil {
 		return nil, err
 	}
 	l := &knowledge.Library{Own: own}
-	if !settings.CrossProjectSearch {
-		return l, nil
-	}
-	here, err := s.project(ctx, sc)
-	if err != nil {
-		return nil, err
+	settings, _, err := s.settings(sc)
+	if err != nil || !settings.CrossProjectSearch {
+		return l, err
 	}
 	projects, _, err := s.projectRegistry(sc)
 	if err != nil {
@@ -252,18 +220,18 @@ func (s *stores) library(ctx context.Context, sc op.Scope) (*knowledge.Library, 
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(p project.Project) bool { return !sc.Grant.Reaches(p.Hash) })
-	l.Others = s.others(all, here.Hash)
+	all = slices.DeleteFunc(all, func(p project.Project) bool { return p.Hash == w.project.Hash || !sc.Grant.Reaches(p.Hash) })
+	l.Others = s.others(all)
 	return l, nil
 }
 
 // others opens the stores of other projects one by one. It leaves out projects whose
 // configuration forbids it, and names those whose configuration cannot be read.
-func (s *stores) others(all []project.Project, own string) iter.Seq2[*knowledge.Store, error] {
+func (s *stores) others(all []project.Project) iter.Seq2[*knowledge.Store, error] {
 	return func(yield func(*knowledge.Store, error) bool) {
 		for _, p := range all {
 			settings, err := s.config.For(p.Root)
-			if p.Hash == own || err == nil && !settings.CrossProjectSearch {
+			if err == nil && !settings.CrossProjectSearch {
 				continue
 			}
 			var store *knowledge.Store

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"leanctx/cmd/internal/op"
-	"leanctx/knowledge"
 	"leanctx/knowledge/replica"
 )
 
@@ -26,18 +25,23 @@ type syncing struct {
 }
 
 func (c repositorySync) sync(ctx context.Context, sc op.Scope, a syncing) (replica.Report, error) {
-	p, err := c.stores.project(ctx, sc)
+	w, err := c.stores.of(ctx, sc)
 	if err != nil {
 		return replica.Report{}, err
 	}
-	if m := p.at; m.in() {
+	if m := w.project.at; m.in() {
 		return replica.Report{}, fmt.Errorf("this project is in team %s, which has its facts already: a project in a team has no sync", m.Stream)
 	}
-	store, err := c.stores.store(sc, p)
+	return w.sync(ctx, replica.Options{Check: a.Check})
+}
+
+func (w projectStores) sync(ctx context.Context, o replica.Options) (replica.Report, error) {
+	store, err := w.factStore()
 	if err != nil {
 		return replica.Report{}, err
 	}
-	return replica.Sync(ctx, store, replica.Options{Root: p.Root, Check: a.Check, Project: recognised(p)})
+	o.Root, o.Project = w.project.Root, recognised(w.project)
+	return replica.Sync(ctx, store, o)
 }
 
 // recognised is how a project is recognised in its clones. A remote that is a path says
@@ -63,17 +67,10 @@ func (c repositorySync) takeIn(ctx context.Context, sc op.Scope, root string) (n
 	if replica.Brings(root) == 0 {
 		return nil
 	}
+	w, err := c.stores.of(ctx, sc)
 	var r replica.Report
-	p, err := c.stores.project(ctx, sc)
-	if err == nil && p.at.in() {
-		return nil
-	}
-	var store *knowledge.Store
-	if err == nil {
-		store, err = c.stores.store(sc, p)
-	}
-	if err == nil {
-		r, err = replica.Sync(ctx, store, replica.Options{Root: p.Root, Project: recognised(p), TakeIn: true})
+	if err == nil && !w.project.at.in() {
+		r, err = w.sync(ctx, replica.Options{TakeIn: true})
 	}
 	switch {
 	case err != nil:

@@ -213,11 +213,11 @@ func (c teamCommands) publish(ctx context.Context, sc op.Scope, from, to located
 		return err
 	}
 	old, w := c.stores.in(sc, from), c.stores.in(sc, to)
-	facts, err := c.stores.store(sc, from)
+	facts, err := old.factStore()
 	if err != nil {
 		return err
 	}
-	store, err := c.stores.store(sc, to)
+	store, err := w.factStore()
 	if err != nil {
 		return err
 	}
@@ -322,11 +322,11 @@ func (s *stores) leave(ctx context.Context, sc op.Scope, p located, wait time.Du
 	}
 	n := *m
 	n.State, n.Since, n.Leaving = left, time.Now().UTC(), false
-	former, err := s.store(sc, located{Project: p.Project, at: m.before()})
+	former, err := s.in(sc, located{Project: p.Project, at: m.before()}).factStore()
 	if err != nil {
 		return l, err
 	}
-	store, err := s.store(sc, located{Project: p.Project, at: &n})
+	store, err := s.in(sc, located{Project: p.Project, at: &n}).factStore()
 	if err != nil {
 		return l, err
 	}

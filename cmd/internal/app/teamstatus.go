@@ -14,18 +14,18 @@ import (
 )
 
 func (c teamCommands) status(ctx context.Context, sc op.Scope, _ noArgs) (teamState, error) {
-	p, err := c.stores.project(ctx, sc)
+	w, err := c.stores.of(ctx, sc)
 	if err != nil {
 		return teamState{}, err
 	}
-	m := p.at
+	m := w.project.at
 	if !m.in() {
 		return teamState{}, errNoTeam
 	}
 	if m.Leaving {
 		return teamState{}, errLeaving
 	}
-	store, err := c.stores.store(sc, p)
+	store, err := w.factStore()
 	if err != nil {
 		return teamState{}, err
 	}

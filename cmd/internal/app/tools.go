@@ -21,8 +21,9 @@ import (
 // table opens the stores of the operations.
 func (s *stores) table() op.Stores {
 	return op.Stores{
-		Knowledge: s.facts, Library: s.library, Agents: s.agentStore, Tasks: s.taskStore, Shares: s.shareStore,
-		Costs: s.usageStore, Overview: s.overviewMap, Briefings: hookCalls{s}.briefings,
+		Knowledge: s.facts, Library: s.library, Overview: s.overviewMap, Briefings: hookCalls{s}.briefings,
+		Agents: ofCall(s, projectStores.agentStore), Tasks: ofCall(s, projectStores.taskStore),
+		Shares: ofCall(s, projectStores.shareStore), Costs: ofCall(s, projectStores.usageStore),
 	}
 }
 
