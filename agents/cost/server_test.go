@@ -44,6 +44,7 @@ func (j job) run(context.Context) error {
 			l.flush(time.Time{})
 		}
 	}
+	l.flush(time.Time{}) // else Close estimates what it has no time to count
 	return l.Close()
 }
 
