@@ -169,19 +169,26 @@ func (h *home) close() {
 	_ = h.stream.Close()
 }
 
-// add and newest try again while the server seems to be away: a busy machine may need longer to
-// connect than a command waits. Nothing was written then.
-func (h *home) add(t testing.TB, key string) journal.Head {
+// update and what rests on it, expunge and newest try again while the server seems to be away: a
+// busy machine may need longer to connect than a command waits. Nothing was written then.
+func (h *home) update(t testing.TB, decide func(counters, time.Time) ([]event, error)) (journal.Head, error) {
+	return proctest.Again(journal.ErrOffline, func() (journal.Head, error) { return h.Update(t.Context(), decide) })
+}
+
+func (h *home) expunge(t testing.TB, holds func([]byte) bool) (bool, error) {
+	return proctest.Again(journal.ErrOffline, func() (bool, error) { return h.Expunge(t.Context(), holds) })
+}
+
+func (h *home) write(t testing.TB, decide func(counters, time.Time) ([]event, error)) journal.Head {
 	t.Helper()
-	head, err := h.Update(t.Context(), add(key))
-	for errors.Is(err, journal.ErrOffline) {
-		head, err = h.Update(t.Context(), add(key))
-	}
+	head, err := h.update(t, decide)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return head
 }
+
+func (h *home) add(t testing.TB, key string) journal.Head { t.Helper(); return h.write(t, add(key)) }
 
 // newest is the newest state of the team.
 func (h *home) newest(t testing.TB) counters {

@@ -72,7 +72,7 @@ func (h *home) adds(t testing.TB, n int) {
 // shrink makes a snapshot at once.
 func (h *home) shrink(t testing.TB) {
 	t.Helper()
-	if done, err := h.Expunge(t.Context(), nil); err != nil || !done {
+	if done, err := h.expunge(t, nil); err != nil || !done {
 		t.Fatal(done, err)
 	}
 }
@@ -213,7 +213,7 @@ func TestMakerKilled(t *testing.T) {
 				broken.open(t, s.url(), func(_ *options, o *journal.Options) {
 					o.Remote = brokenOff{a.stream.Log("counters"), after}
 				})
-				if _, err := broken.Expunge(t.Context(), nil); !errors.Is(err, errBroken) {
+				if _, err := broken.expunge(t, nil); !errors.Is(err, errBroken) {
 					t.Fatal(err)
 				}
 				broken.close()
@@ -336,7 +336,7 @@ func TestSetBackAndSnapshot(t *testing.T) {
 	b.shrink(t)
 	b.add(t, "y")
 	for range 2 {
-		if _, err := a.Update(t.Context(), add("x")); !errors.Is(err, journal.ErrDiverged) {
+		if _, err := a.update(t, add("x")); !errors.Is(err, journal.ErrDiverged) {
 			t.Errorf("%v", err)
 		}
 	}
@@ -424,7 +424,7 @@ func TestSetBackUnderOtherLogs(t *testing.T) {
 		}
 	}
 	b.add(t, "y")
-	if _, err := a.Update(t.Context(), add("x")); !errors.Is(err, journal.ErrDiverged) {
+	if _, err := a.update(t, add("x")); !errors.Is(err, journal.ErrDiverged) {
 		t.Errorf("%v", err)
 	}
 }
@@ -441,7 +441,7 @@ func TestManyMakers(t *testing.T) {
 			for n := range each {
 				h.add(t, "x")
 				if n%3 == i%3 {
-					if _, err := h.Expunge(t.Context(), nil); err != nil && !errors.Is(err, journal.ErrConflict) {
+					if _, err := h.expunge(t, nil); err != nil && !errors.Is(err, journal.ErrConflict) {
 						t.Error(err)
 					}
 				}
@@ -467,7 +467,7 @@ func TestLostAnswerAndSnapshot(t *testing.T) {
 	direct.open(t, s.nats.URL()) // not through the proxy
 	a.add(t, "x")
 	decided := false
-	_, err := a.Update(t.Context(), func(counters, time.Time) ([]event, error) {
+	_, err := a.update(t, func(counters, time.Time) ([]event, error) {
 		if !decided {
 			decided = true
 			s.Set(proctest.DropAnswers)
@@ -508,7 +508,7 @@ func TestStreamThatKeepsAll(t *testing.T) {
 	}
 	a := join(t, s.url(), func(_ *options, o *journal.Options) { o.LongLived = true })
 	a.adds(t, 5)
-	if done, err := a.Expunge(t.Context(), nil); done || err != nil {
+	if done, err := a.expunge(t, nil); done || err != nil {
 		t.Error(done, err)
 	}
 	join(t, s.url()).has(t, 5)
@@ -579,9 +579,7 @@ func TestLargeCommitsGoToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if _, err := a.Update(t.Context(), func(counters, time.Time) ([]event, error) { return []event{{Key: "x", Pad: largePad}}, nil }); err != nil {
-			t.Fatal(err)
-		}
+		a.write(t, func(counters, time.Time) ([]event, error) { return []event{{Key: "x", Pad: largePad}}, nil })
 	}
 	join(t, s.url()).has(t, 3)
 	if names, _ := objects(t, s.url()); len(names) != 3 {
@@ -720,7 +718,7 @@ func TestDamagedCopyOfATrimmedLog(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if _, err := a.Expunge(t.Context(), nil); err == nil {
+			if _, err := a.expunge(t, nil); err == nil {
 				t.Error("a copy that lost a commit was made a snapshot")
 			}
 			for range 2 {
@@ -749,9 +747,7 @@ func TestExpungedBytes(t *testing.T) {
 			s := serveSmall(t)
 			a := join(t, s.url())
 			put := func(key, pad string) {
-				if _, err := a.Update(t.Context(), func(counters, time.Time) ([]event, error) { return []event{{Key: key, Pad: pad}}, nil }); err != nil {
-					t.Fatal(err)
-				}
+				a.write(t, func(counters, time.Time) ([]event, error) { return []event{{Key: key, Pad: pad}}, nil })
 			}
 			put("x", "")
 			a.shrink(t)
@@ -768,7 +764,7 @@ func TestExpungedBytes(t *testing.T) {
 				t.Fatal("the test looks in the wrong place")
 			}
 			put("forget", "")
-			if done, err := a.Expunge(t.Context(), holds); err != nil || !done {
+			if done, err := a.expunge(t, holds); err != nil || !done {
 				t.Fatal(done, err)
 			}
 			if inFiles(t, s.dir, secret) {

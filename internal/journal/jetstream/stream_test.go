@@ -52,12 +52,9 @@ func TestDecidesOnTheNewestState(t *testing.T) {
 		h := join(t, s.url())
 		wg.Go(func() {
 			for range each {
-				_, err := h.Update(t.Context(), func(now counters, _ time.Time) ([]event, error) {
+				h.write(t, func(now counters, _ time.Time) ([]event, error) {
 					return []event{{Key: strings.Repeat("x", now["n"]+1)}, {Key: "n"}}, nil
 				})
-				if err != nil {
-					t.Error(err)
-				}
 			}
 		})
 	}
@@ -109,7 +106,7 @@ func TestRefusesOnTheNewestState(t *testing.T) {
 	a.add(t, "x")
 	b.add(t, "x")
 	taken := errors.New("taken")
-	_, err := a.Update(t.Context(), func(now counters, _ time.Time) ([]event, error) {
+	_, err := a.update(t, func(now counters, _ time.Time) ([]event, error) {
 		if now["x"] < 2 {
 			return nil, errors.New("decided on an old state")
 		}
@@ -134,7 +131,7 @@ func TestAcknowledgedCommitSurvivesTheCopysDisk(t *testing.T) {
 	})
 	a.add(t, "x")
 	fail = true
-	if _, err := a.Update(t.Context(), add("x")); !errors.Is(err, journal.ErrInDoubt) || !errors.Is(err, full) {
+	if _, err := a.update(t, add("x")); !errors.Is(err, journal.ErrInDoubt) || !errors.Is(err, full) {
 		t.Error(err)
 	}
 	fail = false
@@ -154,7 +151,7 @@ func TestLostAnswer(t *testing.T) {
 			a.add(t, "x")
 			b.newest(t)
 			decided := false
-			_, err := a.Update(t.Context(), func(counters, time.Time) ([]event, error) {
+			_, err := a.update(t, func(counters, time.Time) ([]event, error) {
 				if !decided {
 					decided = true
 					s.Set(fault)
@@ -276,7 +273,7 @@ func TestServersDiskSetBack(t *testing.T) {
 			}
 			want := b.newest(t)
 			for range 2 {
-				if _, err := a.Update(t.Context(), add("x")); !errors.Is(err, journal.ErrDiverged) {
+				if _, err := a.update(t, add("x")); !errors.Is(err, journal.ErrDiverged) {
 					t.Errorf("%v", err)
 				}
 			}
@@ -357,9 +354,7 @@ func TestCommitLargerThanAMessage(t *testing.T) {
 	s := serveSmall(t)
 	a, b := join(t, s.url()), join(t, s.url())
 	a.add(t, "x")
-	if _, err := a.Update(t.Context(), func(counters, time.Time) ([]event, error) { return []event{{Key: "x", Pad: largePad}}, nil }); err != nil {
-		t.Fatal(err)
-	}
+	a.write(t, func(counters, time.Time) ([]event, error) { return []event{{Key: "x", Pad: largePad}}, nil })
 	a.add(t, "x")
 	if got := b.newest(t); got["x"] != 3 {
 		t.Errorf("%v", got)
@@ -384,7 +379,7 @@ func TestFullStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	pad := strings.Repeat("x", 2048)
-	_, err = a.Update(t.Context(), func(counters, time.Time) ([]event, error) { return []event{{Key: "x", Pad: pad}}, nil })
+	_, err = a.update(t, func(counters, time.Time) ([]event, error) { return []event{{Key: "x", Pad: pad}}, nil })
 	if !errors.Is(err, journal.ErrFull) || errors.Is(err, journal.ErrInDoubt) {
 		t.Error(err)
 	}
@@ -399,7 +394,7 @@ func TestClockADayAhead(t *testing.T) {
 		so.Now = func() time.Time { return time.Now().Add(24 * time.Hour) }
 		o.Now = so.Now
 	})
-	if _, err := a.Update(t.Context(), add("x")); err == nil || !strings.Contains(err.Error(), "24h0m0s ahead") {
+	if _, err := a.update(t, add("x")); err == nil || !strings.Contains(err.Error(), "24h0m0s ahead") {
 		t.Error(err)
 	}
 	b := join(t, s.url())
@@ -425,7 +420,7 @@ func TestStoreThatJoinedOrLeft(t *testing.T) {
 	if d, err := journal.Detach(t.Context(), a.stream.Named, time.Minute, a.dir); err != nil || d.Old != nil || d.InDoubt > 0 {
 		t.Fatal(d, err)
 	}
-	if _, err := a.Update(t.Context(), add("x")); !errors.Is(err, journal.ErrElsewhere) {
+	if _, err := a.update(t, add("x")); !errors.Is(err, journal.ErrElsewhere) {
 		t.Error(err)
 	}
 	if h, err := alone.Update(t.Context(), add("x")); err != nil || h.Seq != 2 {
