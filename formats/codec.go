@@ -19,21 +19,6 @@ import (
 // Optional is a string that is written as null when it is empty.
 type Optional string
 
-// The types of the fact file without their methods: what the library reads and
-// writes by the tags.
-type (
-	plainSource    Source
-	plainBelief    Belief
-	plainFact      Fact
-	plainPattern   Pattern
-	plainGotcha    Gotcha
-	plainReminder  Reminder
-	plainJudged    JudgedPair
-	plainDispute   Dispute
-	plainInsight   Insight
-	plainTombstone Tombstone
-)
-
 // plainRelation has its ends with their unknown members.
 type plainRelation struct {
 	From          relationEnd `json:"from"`
@@ -65,134 +50,31 @@ const maxDepth = 1000
 
 // encoding is how everything is written.
 var encoding = json.JoinOptions(json.Deterministic(true), jsontext.EscapeForJS(true), jsontext.AllowInvalidUTF8(true),
-	jsontext.AllowDuplicateNames(true), json.WithMarshalers(json.JoinMarshalers(
-		json.MarshalToFunc(writeTime), json.MarshalToFunc(writeOptional), json.MarshalToFunc(writeRelation),
-		json.MarshalToFunc(func(e encoder, x *Source) error { return json.MarshalEncode(e, (*plainSource)(x)) }),
-		json.MarshalToFunc(func(e encoder, x *Belief) error { return json.MarshalEncode(e, (*plainBelief)(x)) }),
-		json.MarshalToFunc(func(e encoder, x *Fact) error { return json.MarshalEncode(e, (*plainFact)(x)) }),
-		json.MarshalToFunc(func(e encoder, x *Pattern) error { return json.MarshalEncode(e, (*plainPattern)(x)) }),
-		json.MarshalToFunc(func(e encoder, x *Gotcha) error { return json.MarshalEncode(e, (*plainGotcha)(x)) }),
-		json.MarshalToFunc(func(e encoder, x *Reminder) error { return json.MarshalEncode(e, (*plainReminder)(x)) }),
-		json.MarshalToFunc(func(e encoder, x *JudgedPair) error { return json.MarshalEncode(e, (*plainJudged)(x)) }),
-		json.MarshalToFunc(func(e encoder, x *Dispute) error { return json.MarshalEncode(e, (*plainDispute)(x)) }),
-		json.MarshalToFunc(func(e encoder, x *Insight) error { return json.MarshalEncode(e, (*plainInsight)(x)) }),
-		json.MarshalToFunc(func(e encoder, x *Tombstone) error { return json.MarshalEncode(e, (*plainTombstone)(x)) }),
-	)))
+	jsontext.AllowDuplicateNames(true), json.WithMarshalers(json.MarshalToFunc(writeTime)))
 
 // decodingSyntax is which JSON is read.
 var decodingSyntax = jsontext.AllowDuplicateNames(true)
 
 // decoding is how everything is read. A null leaves what is there.
-var decoding = json.JoinOptions(decodingSyntax, jsonv1.MergeWithLegacySemantics(true),
-	json.WithUnmarshalers(json.JoinUnmarshalers(
-		json.UnmarshalFromFunc(readTime), json.UnmarshalFromFunc(readOptional), json.UnmarshalFromFunc(readRelation), json.UnmarshalFromFunc(readUnknown),
-		json.UnmarshalFromFunc(func(d decoder, x *Source) error { return json.UnmarshalDecode(d, (*plainSource)(x)) }),
-		json.UnmarshalFromFunc(func(d decoder, x *Belief) error { return json.UnmarshalDecode(d, (*plainBelief)(x)) }),
-		json.UnmarshalFromFunc(func(d decoder, x *Fact) error { return json.UnmarshalDecode(d, (*plainFact)(x)) }),
-		json.UnmarshalFromFunc(func(d decoder, x *Pattern) error { return json.UnmarshalDecode(d, (*plainPattern)(x)) }),
-		json.UnmarshalFromFunc(func(d decoder, x *Gotcha) error { return json.UnmarshalDecode(d, (*plainGotcha)(x)) }),
-		json.UnmarshalFromFunc(func(d decoder, x *Reminder) error { return json.UnmarshalDecode(d, (*plainReminder)(x)) }),
-		json.UnmarshalFromFunc(func(d decoder, x *JudgedPair) error { return json.UnmarshalDecode(d, (*plainJudged)(x)) }),
-		json.UnmarshalFromFunc(func(d decoder, x *Dispute) error { return json.UnmarshalDecode(d, (*plainDispute)(x)) }),
-		json.UnmarshalFromFunc(func(d decoder, x *Insight) error { return json.UnmarshalDecode(d, (*plainInsight)(x)) }),
-		json.UnmarshalFromFunc(func(d decoder, x *Tombstone) error { return json.UnmarshalDecode(d, (*plainTombstone)(x)) }),
-	)))
+var decoding = json.JoinOptions(decodingSyntax, jsonv1.MergeWithLegacySemantics(true), json.WithUnmarshalers(unmarshalers))
+
+var unmarshalers = json.JoinUnmarshalers(json.UnmarshalFromFunc(readTime), json.UnmarshalFromFunc(readUnknown))
 
 // decodingFile is decoding for a fact file: what a fact leaves out is marked,
 // for [Fact.settle].
 var decodingFile = json.JoinOptions(decoding, json.WithUnmarshalers(json.JoinUnmarshalers(
-	json.UnmarshalFromFunc(func(d decoder, x *Fact) error {
-		*x = unsaid()
-		return json.UnmarshalDecode(d, (*plainFact)(x))
-	}), unmarshalers(decoding))))
+	json.UnmarshalFromFunc(func(_ decoder, x *Fact) error { *x = unsaid(); return errors.ErrUnsupported }), unmarshalers)))
 
-func unmarshalers(o json.Options) *json.Unmarshalers {
-	u, _ := json.GetOption(o, json.WithUnmarshalers)
-	return u
-}
-
-// The methods below are for encoding/json.
-
-// MarshalJSON writes null for the empty string.
-func (o Optional) MarshalJSON() ([]byte, error) { return json.Marshal(&o, encoding) }
-
-// UnmarshalJSON reads a string or null.
-func (o *Optional) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, o, decoding) }
-
-// MarshalJSON writes s with its unknown members.
-func (s Source) MarshalJSON() ([]byte, error) { return json.Marshal(&s, encoding) }
-
-// UnmarshalJSON reads s and keeps unknown members.
-func (s *Source) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, s, decoding) }
-
-// MarshalJSON writes b with its unknown members.
-func (b Belief) MarshalJSON() ([]byte, error) { return json.Marshal(&b, encoding) }
-
-// UnmarshalJSON reads b and keeps unknown members.
-func (b *Belief) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, b, decoding) }
-
-// MarshalJSON writes f with its unknown members.
-func (f Fact) MarshalJSON() ([]byte, error) { return json.Marshal(&f, encoding) }
-
-// UnmarshalJSON reads f and keeps unknown members.
-func (f *Fact) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, f, decoding) }
-
-// MarshalJSON writes c with its unknown members.
-func (c Pattern) MarshalJSON() ([]byte, error) { return json.Marshal(&c, encoding) }
-
-// UnmarshalJSON reads c and keeps unknown members.
-func (c *Pattern) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, c, decoding) }
-
-// MarshalJSON writes g with its unknown members.
-func (g Gotcha) MarshalJSON() ([]byte, error) { return json.Marshal(&g, encoding) }
-
-// UnmarshalJSON reads g and keeps unknown members.
-func (g *Gotcha) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, g, decoding) }
-
-// MarshalJSON writes r with its unknown members.
-func (r Relation) MarshalJSON() ([]byte, error) { return json.Marshal(&r, encoding) }
-
-// UnmarshalJSON reads r and keeps unknown members.
-func (r *Relation) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, r, decoding) }
-
-// MarshalJSON writes r with its unknown members.
-func (r Reminder) MarshalJSON() ([]byte, error) { return json.Marshal(&r, encoding) }
-
-// UnmarshalJSON reads r and keeps unknown members.
-func (r *Reminder) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, r, decoding) }
-
-// MarshalJSON writes j with its unknown members.
-func (j JudgedPair) MarshalJSON() ([]byte, error) { return json.Marshal(&j, encoding) }
-
-// UnmarshalJSON reads j and keeps unknown members.
-func (j *JudgedPair) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, j, decoding) }
-
-// MarshalJSON writes x with its unknown members.
-func (x Dispute) MarshalJSON() ([]byte, error) { return json.Marshal(&x, encoding) }
-
-// UnmarshalJSON reads x and keeps unknown members.
-func (x *Dispute) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, x, decoding) }
-
-// MarshalJSON writes i with its unknown members.
-func (i Insight) MarshalJSON() ([]byte, error) { return json.Marshal(&i, encoding) }
-
-// UnmarshalJSON reads i and keeps unknown members.
-func (i *Insight) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, i, decoding) }
-
-// MarshalJSON writes t with its unknown members.
-func (t Tombstone) MarshalJSON() ([]byte, error) { return json.Marshal(&t, encoding) }
-
-// UnmarshalJSON reads t and keeps unknown members.
-func (t *Tombstone) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, t, decoding) }
-
-func writeOptional(e encoder, o *Optional) error {
-	if *o == "" {
+// MarshalJSONTo writes null for the empty string.
+func (o Optional) MarshalJSONTo(e encoder) error {
+	if o == "" {
 		return e.WriteToken(jsontext.Null)
 	}
-	return e.WriteToken(jsontext.String(string(*o)))
+	return e.WriteToken(jsontext.String(string(o)))
 }
 
-func readOptional(d decoder, o *Optional) error {
+// UnmarshalJSONFrom reads a string or null.
+func (o *Optional) UnmarshalJSONFrom(d decoder) error {
 	if d.PeekKind() == 'n' {
 		*o = ""
 		return d.SkipValue()
@@ -200,14 +82,16 @@ func readOptional(d decoder, o *Optional) error {
 	return json.UnmarshalDecode(d, (*string)(o))
 }
 
-func writeRelation(e encoder, r *Relation) error {
+// MarshalJSONTo writes r with the unknown members of its ends.
+func (r *Relation) MarshalJSONTo(e encoder) error {
 	return json.MarshalEncode(e, &plainRelation{
 		relationEnd{r.From.Category, r.From.Key, r.FromExtra}, relationEnd{r.To.Category, r.To.Key, r.ToExtra},
 		r.Kind, r.CreatedAt, r.LastSeen, r.Count, r.SourceSession, r.Extra,
 	})
 }
 
-func readRelation(d decoder, r *Relation) error {
+// UnmarshalJSONFrom reads r and keeps the unknown members of its ends.
+func (r *Relation) UnmarshalJSONFrom(d decoder) error {
 	var p plainRelation
 	err := json.UnmarshalDecode(d, &p)
 	*r = Relation{Name{p.From.Category, p.From.Key}, Name{p.To.Category, p.To.Key}, p.Kind, p.CreatedAt, p.LastSeen, p.Count, p.SourceSession, p.Extra, p.From.Extra, p.To.Extra}

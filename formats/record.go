@@ -8,17 +8,17 @@
 // Extra and written back, in a fact file and in a journal's commit. Enum values are plain
 // strings for the same reason.
 //
-// The types with an Extra have their own MarshalJSON, so that encoding/json keeps it too.
-// Do not embed such a type in another struct: its MarshalJSON would hide the other fields.
+// encoding/json does not know the tag of Extra. So what holds one of these types is written
+// by this package, by Encode of internal/journal, or for an answer by JSON of internal/prose.
 //
 // The same Document gives the same bytes. Facts are in the order of folded category, folded
 // key, valid_from, recorded_from and id. [EncodeNative] has the order of the other lists.
 // Equal records keep their order, and so does every list inside a record. Unknown members
 // come last, by name.
 //
-// go-json-experiment/json reads and writes by the struct tags. encoding/json was rejected:
-// it matches names without case and drops unknown members. It cannot name the place of a
-// mistake, and takes twice as long.
+// go-json-experiment/json reads and writes by the struct tags. Its option embed keeps unknown
+// members. encoding/json was rejected: it matches names without case and drops unknown members.
+// It cannot name the place of a mistake, and takes twice as long.
 package formats
 
 import (

@@ -1,11 +1,12 @@
 package formats
 
 import (
-	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"leanctx/internal/journal"
 )
 
 // TestTextsReachesEveryField: whoever adds a text to the fact file need not add it anywhere
@@ -13,7 +14,7 @@ import (
 func TestTextsReachesEveryField(t *testing.T) {
 	var d Document
 	fillTexts(reflect.ValueOf(&d).Elem(), 6)
-	before, err := json.Marshal(&d)
+	before, err := journal.Encode(&d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,7 +22,7 @@ func TestTextsReachesEveryField(t *testing.T) {
 		t.Fatalf("%d texts only: %s", n, before)
 	}
 	Texts(&d, func(s string) string { return strings.ReplaceAll(s, "SECRET", "") })
-	after, err := json.Marshal(&d)
+	after, err := journal.Encode(&d)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -125,21 +125,16 @@ func (l line) size() int64 { return int64(sumLen + 1 + len(l.body) + 1) }
 // commitLine is the line of a commit. Its first members stand in this order
 // so that seq and prev can be read without decoding the events.
 func commitLine(seq uint64, prev uint32, at time.Time, events any) (line, error) {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, `{"seq":%d,"prev":"%08x","at":`, seq, prev)
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(at); err != nil {
+	recorded, err := Encode(at)
+	if err != nil {
 		return line{}, fmt.Errorf("recorded time: %w", err)
 	}
-	b.Truncate(b.Len() - 1) // the encoder's line feed
-	b.WriteString(`,"events":`)
-	if err := enc.Encode(events); err != nil {
+	text, err := Encode(events)
+	if err != nil {
 		return line{}, fmt.Errorf("events: %w", err)
 	}
-	b.Truncate(b.Len() - 1)
-	b.WriteByte('}')
-	return line{sum: checksum(b.Bytes()), body: b.Bytes(), seq: seq, prev: prev}, nil
+	body := fmt.Appendf(nil, `{"seq":%d,"prev":"%08x","at":%s,"events":%s}`, seq, prev, recorded, text)
+	return line{sum: checksum(body), body: body, seq: seq, prev: prev}, nil
 }
 
 // lostLine stands for a commit that is damaged beyond reading.

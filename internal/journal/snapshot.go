@@ -14,6 +14,7 @@ import (
 
 	fastjson "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // Header is what a snapshot says about itself. A machine may embed it as the first
@@ -34,7 +35,14 @@ func EncodeDocument(w io.Writer, document any) error {
 	return enc.Encode(document)
 }
 
-// DecodeDocument reads what [EncodeDocument] wrote, in a third of the time that
+// Encode writes a value as a commit has its events: compact, an empty list as [], with the
+// members of an embedded map. encoding/json would leave those out.
+func Encode(value any) ([]byte, error) {
+	return fastjson.Marshal(value, jsonv1.OmitEmptyWithLegacySemantics(true), fastjson.Deterministic(true),
+		jsontext.EscapeForJS(true), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true))
+}
+
+// DecodeDocument reads what [EncodeDocument] or [Encode] wrote, in a third of the time that
 // encoding/json takes: a command that counts unread messages reads all of them.
 func DecodeDocument(data []byte, document any) error {
 	return fastjson.Unmarshal(data, document, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))

@@ -3,12 +3,12 @@ package replica
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"maps"
 	"slices"
 	"time"
 
 	"leanctx/formats"
+	"leanctx/internal/journal"
 	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/state"
@@ -374,7 +374,7 @@ func shared(v *fact.Version) *fact.Version {
 
 // equal reports whether two values are written the same.
 func equal[T any](a, b T) bool {
-	x, errA := json.Marshal(a)
-	y, errB := json.Marshal(b)
+	x, errA := journal.Encode(a)
+	y, errB := journal.Encode(b)
 	return errA == nil && errB == nil && bytes.Equal(x, y)
 }

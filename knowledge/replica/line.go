@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"leanctx/formats"
+	"leanctx/internal/journal"
 	"leanctx/knowledge"
 )
 
@@ -103,7 +104,7 @@ func checksum(text []byte) string { return fmt.Sprintf("%08x", crc32.Checksum(te
 // encode makes the text of a line, with its checksum.
 func (l *Line) encode() error {
 	l.CRC, l.Policy = "", Policy
-	text, err := json.Marshal(l)
+	text, err := journal.Encode(l)
 	if err != nil {
 		return err
 	}
@@ -127,7 +128,7 @@ func parse(text []byte) (*Line, error) {
 		Policy int
 	}
 	l := &Line{text: bytes.Clone(text)}
-	err := json.Unmarshal(text, l)
+	err := journal.DecodeDocument(text, l)
 	if err != nil && json.Unmarshal(text, &head) != nil {
 		return nil, errDamaged
 	}

@@ -269,5 +269,5 @@ func unpackVersions(packed []byte) (vs []*fact.Version, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return vs, json.Unmarshal(text, &vs)
+	return vs, journal.DecodeDocument(text, &vs)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"leanctx/formats"
+	"leanctx/internal/journal"
 	"leanctx/knowledge/fact"
 )
 
@@ -36,7 +37,7 @@ func TestPackedVersions(t *testing.T) {
 		if diff := cmp.Diff([]*fact.Version{v}, got); err != nil || diff != "" {
 			t.Errorf("%s: %v\n%s", name, err, diff)
 		}
-		if whole, _ := v.MarshalJSON(); len(packed) > len(whole)/2 {
+		if whole, _ := journal.Encode(v); len(packed) > len(whole)/2 {
 			t.Errorf("%s: %d bytes of %d", name, len(packed), len(whole))
 		}
 		for i := range packed {

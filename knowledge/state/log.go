@@ -3,7 +3,6 @@ package state
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -293,11 +292,7 @@ func commitsOf(vs []*fact.Version) func(commit []byte) bool {
 	for _, v := range vs {
 		names[keyOf(v.Category, v.Key)] = true
 		for _, text := range []string{v.ID, v.Value} {
-			var b bytes.Buffer
-			enc := json.NewEncoder(&b) // as the journal writes its commits
-			enc.SetEscapeHTML(false)
-			_ = enc.Encode(text) // a string always encodes
-			quoted := bytes.TrimSpace(b.Bytes())
+			quoted, _ := journal.Encode(text) // a string always encodes
 			if len(text) >= partLeast {
 				quoted = quoted[1 : len(quoted)-1]
 			}

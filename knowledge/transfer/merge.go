@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
 
 	"leanctx/formats"
+	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge"
@@ -499,8 +499,8 @@ func (m *merger) counted(in incoming, replaced bool) {
 
 // identical reports whether two entries of a fact file read the same.
 func identical(a, b any) bool {
-	x, errA := json.Marshal(a)
-	y, errB := json.Marshal(b)
+	x, errA := journal.Encode(a)
+	y, errB := journal.Encode(b)
 	return errA == nil && errB == nil && bytes.Equal(x, y)
 }
 

@@ -95,7 +95,7 @@ var onlyIn = map[string][]string{
 	"github.com/nats-io/nats.go":             {"internal/journal/jetstream"},
 	"github.com/nats-io/nkeys":               {"internal/journal/jetstream"},
 	"github.com/nats-io/nats-server/":        {"internal/journal/jetstream/natsserver"},
-	"github.com/go-json-experiment/":         {"formats", "internal/journal"},
+	"github.com/go-json-experiment/":         {"formats", "internal/journal", "internal/prose"},
 	"github.com/blevesearch/":                {"cmd/measure", "knowledge/index", "knowledge/words"},
 	"github.com/modelcontextprotocol/go-sdk": {"cmd/internal/mcpsrv", "cmd/internal/demo", "cmd/measure"},
 	"github.com/spf13/":                      {"cmd/internal/cli", "cmd/lean-ctx/pack"}, // the manual pages
