@@ -24,8 +24,7 @@
 //
 // In doubt it is a new project, so that nobody gets the memory of another one. A notice names
 // the similar project until they are linked or something is remembered. A repository without
-// a commit and a plain directory are known by their path alone; after a rename a notice may
-// name the candidate.
+// a commit and a plain directory are known by their path alone.
 //
 // # The hash
 //

@@ -60,9 +60,6 @@ func (a *registry) decide(s *observation) resolution {
 	if s.GitDir != "" {
 		return a.moved(s, v)
 	}
-	if notice := a.renamed(s); notice != "" {
-		v.notices = append(v.notices, notice)
-	}
 	return a.newProject(s, v)
 }
 
@@ -234,24 +231,6 @@ func doubt(all []*record, why map[*record]string) string {
 		more = fmt.Sprintf("; and %d more", n)
 	}
 	return fmt.Sprintf("this repository looks like %s%s. %s; run `lean-ctx project link %s` to share one", strings.Join(names, "; "), more, apart, to)
-}
-
-// renamed is the notice for an unknown plain directory: the one plain directory beside it that
-// is gone may be the same under its former name.
-func (a *registry) renamed(s *observation) string {
-	var gone []*record
-	for _, r := range a.records {
-		plain := !slices.ContainsFunc(r.Places, func(p Place) bool { return p.GitDir != "" })
-		beside := slices.ContainsFunc(r.Places, func(p Place) bool { return path.Dir(p.Root) == path.Dir(s.Root) })
-		if s.ID+r.ID == "" && plain && beside && !slices.Contains(r.Unlinked, s.key()) && !slices.ContainsFunc(r.Places, Place.exists) {
-			gone = append(gone, r)
-		}
-	}
-	if len(gone) != 1 {
-		return ""
-	}
-	r := gone[0]
-	return fmt.Sprintf("project %s was at %s, which is gone: if this is that directory under a new name, `lean-ctx project link %s` brings its memory here", r.Hash, r.root(), r.Hash)
 }
 
 // linkedTree is the name of a work tree beside a repository's first, by its git directory.
