@@ -7,7 +7,6 @@ import (
 
 	"leanctx/formats"
 	"leanctx/knowledge"
-	"leanctx/knowledge/fact"
 	"leanctx/knowledge/state"
 )
 
@@ -97,11 +96,10 @@ type list[T any] struct {
 	onSet, onUnset string // the operations that set an entry, and drop one; "": none is dropped
 
 	of    func(*Line) **T
-	sound func(T) bool               // may be nil
-	facts func(T) []formats.Name     // the facts that an entry is about; may be nil
-	local func(*state.State, T) bool // it stays on this machine; nil: none does
-	join  func(old, x T) T           // what holds of two that were written apart, x later; nil: x
-	known func(all []T, x T) T       // x as those know it who have all; nil: as it is
+	sound func(T) bool           // may be nil
+	facts func(T) []formats.Name // the facts that an entry is about; may be nil
+	join  func(old, x T) T       // what holds of two that were written apart, x later; nil: x
+	known func(all []T, x T) T   // x as those know it who have all; nil: as it is
 }
 
 var (
@@ -126,7 +124,6 @@ var (
 		of:    func(l *Line) **formats.Relation { return &l.Relation },
 		sound: func(r formats.Relation) bool { return validNames(r.From, r.To) },
 		facts: func(r formats.Relation) []formats.Name { return []formats.Name{r.From, r.To} },
-		local: func(st *state.State, r formats.Relation) bool { return onlyLocal(st, r.From) || onlyLocal(st, r.To) },
 		join: func(old, x formats.Relation) formats.Relation {
 			x.Count = max(x.Count, old.Count+1)
 			return x
@@ -144,8 +141,7 @@ var (
 	}
 	judged = list[formats.JudgedPair]{
 		List: &state.Judged, onSet: opJudge,
-		of:    func(l *Line) **formats.JudgedPair { return &l.Pair },
-		local: localPair,
+		of: func(l *Line) **formats.JudgedPair { return &l.Pair },
 	}
 	disputes = list[formats.Dispute]{
 		List: &state.Disputes, onSet: opDispute,
@@ -160,7 +156,6 @@ var (
 			}
 			return out
 		},
-		local: localDispute,
 		join: func(old, x formats.Dispute) formats.Dispute {
 			if x.State == formats.DisputeOpen {
 				return old // it was settled meanwhile
@@ -222,15 +217,10 @@ func (k *list[T]) about(l *Line) string {
 	return ""
 }
 
-// shared are the entries of a store that others may know.
-func (k *list[T]) shared(st *state.State, all []T) []T {
-	return slices.DeleteFunc(slices.Clone(all), func(x T) bool { return k.local != nil && k.local(st, x) })
-}
-
 // diff writes a line for each entry that differs, and for each that is gone.
 func (k *list[T]) diff(d *differ) {
 	before := slices.Clone(*k.Of(&d.f.State.Lists))
-	now := k.shared(d.st, *k.Of(&d.st.Lists))
+	now, _ := k.Part(d.st, *k.Of(&d.st.Lists))
 	write := func(op string, x T) {
 		l := &Line{Op: op, At: d.st.At()}
 		*k.of(l) = &x
@@ -245,7 +235,8 @@ func (k *list[T]) diff(d *differ) {
 			write(k.onSet, x)
 		}
 	}
-	for _, y := range k.shared(d.st, before) {
+	before, _ = k.Part(d.st, before)
+	for _, y := range before {
 		if k.onUnset != "" && !slices.ContainsFunc(now, func(x T) bool { return k.Same(x, y) }) {
 			write(k.onUnset, y)
 		}
@@ -255,12 +246,8 @@ func (k *list[T]) diff(d *differ) {
 // replace has the list hold what the lines make, and what stays on this machine.
 func (k *list[T]) replace(to *state.Replacement, folded, st *state.State) {
 	want, have := slices.Clone(*k.Of(&folded.Lists)), *k.Of(&st.Lists)
-	for _, x := range have {
-		if k.local != nil && k.local(st, x) {
-			want = append(want, x)
-		}
-	}
-	if !slices.EqualFunc(want, have, equal[T]) {
+	_, local := k.Part(st, have)
+	if want = append(want, local...); !slices.EqualFunc(want, have, equal[T]) {
 		*k.Whole(to) = &want
 	}
 }
@@ -301,33 +288,6 @@ func (l *Line) names() (out []string) {
 
 func factKey(n formats.Name) string {
 	return "fact " + formats.FoldName(n.Category) + "\x00" + formats.FoldName(n.Key)
-}
-
-// onlyLocal reports whether nobody else knows a fact.
-func onlyLocal(st *state.State, name formats.Name) bool {
-	vs := st.Versions(fact.IDOf(name.Category, name.Key))
-	return len(vs) > 0 && !slices.ContainsFunc(vs, func(v *fact.Version) bool { return v.Privacy != knowledge.PrivacyLocal })
-}
-
-// localDispute reports whether a dispute stays on this machine: its value does, or what
-// it stands against.
-func localDispute(st *state.State, d formats.Dispute) bool {
-	return d.Privacy == knowledge.PrivacyLocal || slices.ContainsFunc(st.Versions(fact.IDOf(d.Category, d.Key)), func(v *fact.Version) bool {
-		return v.ID == d.Against && v.Privacy == knowledge.PrivacyLocal
-	})
-}
-
-// localPair reports whether a verdict is about a fact that stays on this machine. A
-// category may hold slashes.
-func localPair(st *state.State, p formats.JudgedPair) bool {
-	for _, key := range []string{p.KeyA, p.KeyB} {
-		for i, r := range key {
-			if r == '/' && onlyLocal(st, formats.Name{Category: key[:i], Key: key[i+1:]}) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // sameDispute reports whether two disputes are one. Their ids may have another length.

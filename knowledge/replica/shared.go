@@ -12,10 +12,10 @@ import (
 // fact that no line tells of belongs to this machine.
 func Document(st *state.State, dir string) (*formats.Document, error) {
 	all := st.Document(journal.Header{})
-	d := &formats.Document{
-		Schema: formats.Schema, Facts: sharedOf(all.Facts), Patterns: all.Patterns, Gotchas: all.Gotchas, Reminders: all.Reminders,
-		Relations: relations.shared(st, all.Relations), JudgedPairs: judged.shared(st, all.JudgedPairs), Disputes: disputes.shared(st, all.Disputes),
-	}
+	d := &formats.Document{Schema: formats.Schema, Facts: sharedOf(all.Facts), Patterns: all.Patterns, Gotchas: all.Gotchas, Reminders: all.Reminders}
+	d.Relations, _ = state.Relations.Part(st, all.Relations)
+	d.JudgedPairs, _ = state.Judged.Part(st, all.JudgedPairs)
+	d.Disputes, _ = state.Disputes.Part(st, all.Disputes)
 	told := map[string]bool{}
 	if st.Replica != nil && len(all.Tombstones) > 0 {
 		lines, err := readCopy(dir, st.Replica.Lines)

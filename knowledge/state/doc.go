@@ -18,6 +18,7 @@
 //	event.go    what a commit consists of
 //	kinds.go    what each kind of event changes, and what is kept to take it back
 //	lists.go    patterns, gotchas, relations, reminders, disputes, verdicts: each a row
+//	local.go    what never leaves this machine
 //	overlay.go  decisions that build on each other before they are committed
 //	commit.go   what is kept of each author's last commit, to take it back
 //	log.go      the state of a directory, kept by package journal

@@ -194,8 +194,9 @@ type List[T any] struct {
 	Set   func(*T) Event
 	Unset func(*T) Event // nil: no entry is ever dropped
 
-	lessons bool   // its entries are found like facts
-	final   string // why a commit that sets an entry cannot be taken back
+	local   func(Facts, T) bool // it stays on this machine; nil: none does
+	lessons bool                // its entries are found like facts
+	final   string              // why a commit that sets an entry cannot be taken back
 }
 
 // The lists. An entry is there once.
@@ -234,6 +235,7 @@ var (
 			from, to := keyOf(r.From.Category, r.From.Key), keyOf(r.To.Category, r.To.Key)
 			return []string{"relation " + r.Kind + " " + from + " " + to, from, to}
 		},
+		local: func(f Facts, r formats.Relation) bool { return onlyLocal(f, r.From) || onlyLocal(f, r.To) },
 		Set:   func(r *formats.Relation) Event { return Event{Relate: r} },
 		Unset: func(r *formats.Relation) Event { return Event{Unrelate: r} },
 	}
@@ -252,6 +254,7 @@ var (
 		Same:   func(a, b formats.Dispute) bool { return a.ID == b.ID },
 		Keys:   func(d formats.Dispute) []string { return []string{"dispute " + d.ID, keyOf(d.Category, d.Key)} },
 		Set:    func(d *formats.Dispute) Event { return Event{Dispute: d} },
+		local:  localDispute,
 	}
 	Judged = List[formats.JudgedPair]{
 		Of:    func(l *Lists) *[]formats.JudgedPair { return &l.Judged },
@@ -261,6 +264,7 @@ var (
 		},
 		Keys:  func(formats.JudgedPair) []string { return nil },
 		Set:   func(p *formats.JudgedPair) Event { return Event{Judge: p} },
+		local: localPair,
 		final: "it judged two facts; judge them again",
 	}
 

@@ -251,11 +251,6 @@ func (l *Log) update(ctx context.Context, log *journal.Log[*State, Event], decid
 // Private commits between them would need numbers that no other machine has.
 var errLocal = errors.New("this project is in a team, which would get the fact: a local fact cannot be kept here; nothing was written")
 
-// local reports whether an event tells of a fact that never leaves this machine.
-func (e Event) local() bool {
-	return e.Put != nil && e.Put.Privacy == fact.PrivacyLocal || e.Confirm != nil && e.Confirm.Privacy == fact.PrivacyLocal
-}
-
 // any is a log that is open.
 func (l *Log) any() *journal.Log[*State, Event] {
 	l.mu.Lock()

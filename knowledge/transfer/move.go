@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"strings"
+	"slices"
 	"time"
 
 	"leanctx/formats"
@@ -84,47 +84,20 @@ func parted(ctx context.Context, s *knowledge.Store) (shared, local bytes.Buffer
 		shared.Reset()
 		local.Reset()
 		d := exportOf(st, s)
-		own, locals := part(d)
-		n = locals
+		own := &formats.Document{Schema: d.Schema}
+		names := map[fact.ID]bool{}
+		for _, v := range d.Facts {
+			if v.Privacy == knowledge.PrivacyLocal {
+				own.Facts = append(own.Facts, v)
+				names[fact.IDOf(v.Category, v.Key)] = true
+			}
+		}
+		d.Facts = slices.DeleteFunc(d.Facts, func(v *formats.Fact) bool { return v.Privacy == knowledge.PrivacyLocal })
+		d.Relations, own.Relations = state.Relations.Part(st, d.Relations)
+		d.Disputes, own.Disputes = state.Disputes.Part(st, d.Disputes)
+		d.JudgedPairs, own.JudgedPairs = state.Judged.Part(st, d.JudgedPairs)
+		n = len(names)
 		return errors.Join(formats.EncodeNative(&shared, d), formats.EncodeNative(&local, own))
 	})
 	return shared, local, n, err
-}
-
-// part takes the local facts out of a document, and all that names one.
-func part(d *formats.Document) (own *formats.Document, n int) {
-	names := map[formats.Name]bool{}
-	folded := func(x formats.Name) formats.Name {
-		return formats.Name{Category: formats.FoldName(x.Category), Key: formats.FoldName(x.Key)}
-	}
-	isLocal := func(x *formats.Name) bool { return x != nil && names[folded(*x)] }
-	pairName := func(text string) *formats.Name {
-		category, key, _ := strings.Cut(text, "/")
-		return &formats.Name{Category: category, Key: key}
-	}
-	own = &formats.Document{Schema: d.Schema}
-	d.Facts, own.Facts = partition(d.Facts, func(v *formats.Fact) bool { return v.Privacy == knowledge.PrivacyLocal })
-	for _, v := range own.Facts {
-		names[folded(formats.Name{Category: v.Category, Key: v.Key})] = true
-	}
-	d.Relations, own.Relations = partition(d.Relations, func(r formats.Relation) bool { return isLocal(&r.From) || isLocal(&r.To) })
-	d.Disputes, own.Disputes = partition(d.Disputes, func(x formats.Dispute) bool {
-		return isLocal(&formats.Name{Category: x.Category, Key: x.Key}) || isLocal(x.Rename) || isLocal(x.Rival)
-	})
-	d.JudgedPairs, own.JudgedPairs = partition(d.JudgedPairs, func(j formats.JudgedPair) bool {
-		return isLocal(pairName(j.KeyA)) || isLocal(pairName(j.KeyB))
-	})
-	return own, len(names)
-}
-
-// partition parts a list by a condition.
-func partition[T any](list []T, holds func(T) bool) (others, those []T) {
-	for _, x := range list {
-		if holds(x) {
-			those = append(those, x)
-		} else {
-			others = append(others, x)
-		}
-	}
-	return others, those
 }

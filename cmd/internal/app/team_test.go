@@ -170,6 +170,8 @@ func TestTeam(t *testing.T) {
 		t.Errorf("a local fact left its machine: %s", out)
 	}
 	m.on("b", 1, "remember", "me/note", "mine too", "--privacy", "local")
+	m.on("b", 0, "remember", "law/one", "the user said so", "--source", "user")
+	m.on("b", 1, "remember", "law/one", "a doubt of mine", "--privacy", "local") // a dispute that the team would get
 	m.on("b", 1, "sync")
 	m.on("a", 0, "team", "leave")
 	m.says("a", "only mine", "recall", "only mine")
