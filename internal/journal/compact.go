@@ -42,35 +42,23 @@ func (l *Log[S, E]) Purge(ctx context.Context) error {
 // compaction makes the snapshots of a log.
 type compaction[S, E any] struct {
 	l    *Log[S, E]
-	busy chan struct{} // held by the one goroutine that compacts
-	lock fileLock      // held by the one process that writes S.new
+	busy token    // held by the one goroutine that compacts
+	lock fileLock // held by the one process that writes S.new
 }
 
 // alone runs do as the one process that compacts, if there is a directory.
 func (c *compaction[S, E]) alone(ctx context.Context, do func(at files) error) error {
-	select {
-	case c.busy <- struct{}{}:
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	if err := c.busy.take(ctx); err != nil {
+		return err
 	}
-	defer func() { <-c.busy }()
-	at, err := c.directory()
+	defer c.busy.release()
+	at, err := c.l.open(false)
 	if err != nil || at.root == nil { // no directory: nothing to compact
 		return err
 	}
 	wait, cancel := context.WithTimeoutCause(ctx, c.l.o.LockTimeout, errLate)
 	defer cancel()
 	return c.lock.hold(wait, at, func() error { return do(at) })
-}
-
-func (c *compaction[S, E]) directory() (files, error) {
-	c.l.mu.Lock()
-	defer c.l.mu.Unlock()
-	if c.l.closed {
-		return files{}, ErrClosed
-	}
-	err := c.l.attach(false)
-	return c.l.j.files, err
 }
 
 // exclusively runs do as the one writer, if the directory is still the same.

@@ -142,8 +142,8 @@ type Log[S, E any] struct {
 	// that a view may see, and their position is the writer's to use without mu.
 	inflight atomic.Bool
 
-	lead       chan struct{} // held by the one goroutine that writes
-	lock       fileLock      // held by the one process that writes the journal or switches files
+	lead       token    // held by the one goroutine that writes
+	lock       fileLock // held by the one process that writes the journal or switches files
 	queue      queue[S, E]
 	compaction compaction[S, E]
 	background background[S, E]
@@ -162,12 +162,12 @@ func Open[S, E any](dir string, m Machine[S, E], o *Options) (*Log[S, E], error)
 	if err != nil {
 		return nil, err
 	}
-	l := &Log[S, E]{o: o.withDefaults(), lead: make(chan struct{}, 1)}
+	l := &Log[S, E]{o: o.withDefaults(), lead: newToken()}
 	n := namesOf(l.o.Name)
 	l.j = journalFile{directory: &directory{path: dir, o: &l.o, n: n}, warn: l.warn}
 	l.mem = memory[S, E]{m: m, o: &l.o, j: &l.j}
 	l.lock = fileLock{dir: dir, name: n.lock}
-	l.compaction = compaction[S, E]{l: l, busy: make(chan struct{}, 1), lock: fileLock{dir: dir, name: n.compactLock}}
+	l.compaction = compaction[S, E]{l: l, busy: newToken(), lock: fileLock{dir: dir, name: n.compactLock}}
 	if l.o.Remote != nil {
 		l.replica = &replica[S, E]{l: l, remote: l.o.Remote}
 	}
@@ -270,12 +270,10 @@ func (l *Log[S, E]) attach(create bool) error {
 
 // Forget lets go of the state, which is loaded anew before it is used again.
 func (l *Log[S, E]) Forget(ctx context.Context) error {
-	select {
-	case l.lead <- struct{}{}: // a write that is under way counts on the state
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	if err := l.lead.take(ctx); err != nil { // a write that is under way counts on the state
+		return err
 	}
-	defer func() { <-l.lead }()
+	defer l.lead.release()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.mem.forget()
@@ -338,10 +336,10 @@ func (l *Log[S, E]) Stats() Stats {
 // be called more than once.
 func (l *Log[S, E]) Close() error {
 	l.background.stop()
-	l.compaction.busy <- struct{}{}
-	defer func() { <-l.compaction.busy }()
-	l.lead <- struct{}{}
-	defer func() { <-l.lead }()
+	for _, t := range []token{l.compaction.busy, l.lead} {
+		t <- struct{}{}
+		defer t.release()
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {

@@ -137,23 +137,30 @@ func (j *journalFile) makeReady() error {
 	return j.switchToNew(p)
 }
 
-// append writes lines at the end of the journal and syncs them. If that fails,
-// the journal is cut back to what it was. A copy of a remote log is not synced:
+// append writes lines at the end of the journal, syncs them, and moves the position behind them. If
+// that fails, the journal is cut back to what it was. A copy of a remote log is not synced:
 // what a power cut takes from it is fetched again.
-func (j *journalFile) append(text []byte, first witness) error {
+func (j *journalFile) append(lines []line) error {
+	var text []byte
+	for _, l := range lines {
+		text = l.appendTo(text)
+	}
 	_, err := j.f.WriteAt(text, j.pos.off)
 	if err == nil && j.o.Remote == nil {
 		err = j.f.Sync() // the commit is answered after this
 	}
 	if err == nil {
+		for _, l := range lines {
+			j.pos.pass(l)
+		}
 		return nil
 	}
 	undo := j.cutBack()
 	if undo == nil {
 		return err
 	}
-	j.doubt = &first
-	return j.errorf(j.n.journal, ErrInDoubt, "commit %d may or may not be on disk, the next write settles it: %w", first.seq, errors.Join(err, undo))
+	j.doubt = &witness{seq: lines[0].seq, sum: lines[0].sum}
+	return j.errorf(j.n.journal, ErrInDoubt, "commit %d may or may not be on disk, the next write settles it: %w", lines[0].seq, errors.Join(err, undo))
 }
 
 // cutBack shortens the journal to the position, and syncs it: else what is cut off may come back

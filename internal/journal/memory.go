@@ -166,7 +166,7 @@ func (m *memory[S, E]) take(r *recovery, locked bool) (err error) {
 	} else {
 		m.j.untidy, m.torn = r.untidy, len(r.torn)
 		m.j.adopt(r)
-		r.warn(m.j.n.journal, false)
+		r.warn(m.j.n.journal)
 	}
 	if err != nil {
 		return err

@@ -332,7 +332,7 @@ func (r *recovery) repair() (err error) {
 	if r.dirty {
 		r.j.answered()
 	}
-	r.warn(aside, true)
+	r.warn(aside)
 	return nil
 }
 
@@ -351,23 +351,19 @@ func (r *recovery) settle() {
 }
 
 // warn reports what gather found. aside is where the damaged journal is.
-func (r *recovery) warn(aside string, repaired bool) {
-	warn := func(w Warning) {
-		w.repaired = repaired
+func (r *recovery) warn(aside string) {
+	for _, w := range lostWarnings(aside, r.lost, r.ends) {
 		r.j.warn(w)
 	}
-	for _, w := range lostWarnings(aside, r.lost, r.ends) {
-		warn(w)
-	}
 	if r.marred && len(r.lost) == 0 {
-		warn(damagedWarning(aside))
+		r.j.warn(damagedWarning(aside))
 	}
 	if r.broken != nil {
 		by := "the journal"
 		if r.snap != nil {
 			by = r.snap.name + " and " + by
 		}
-		warn(replacedWarning(r.broken.name, by, len(r.lost) > 0))
+		r.j.warn(replacedWarning(r.broken.name, by, len(r.lost) > 0))
 	}
 }
 

@@ -192,7 +192,7 @@ func (r *replica[S, E]) fetchLines(ctx context.Context) error {
 	f := fetched{pos: r.start()}
 	f.from, f.joined = f.pos.place, f.pos.seq == 0
 	err := r.remote.Fetch(ctx, f.from, func(place uint64, commit []byte) error {
-		if err := f.take(place, commit); err != nil || len(f.text) < fetchedBytes {
+		if err := f.take(place, commit); err != nil || f.size < fetchedBytes {
 			return err
 		}
 		return r.keep(&f)
@@ -218,7 +218,7 @@ type fetched struct {
 	joined bool     // the copy's last commit was seen, or the next one
 	last   uint64   // the last commit seen
 	lines  []line
-	text   []byte
+	size   int // of their text
 }
 
 func (f *fetched) take(place uint64, commit []byte) error {
@@ -243,7 +243,7 @@ func (f *fetched) take(place uint64, commit []byte) error {
 	f.pos.pass(ln)
 	f.pos.place = place
 	f.lines = append(f.lines, ln)
-	f.text = ln.appendTo(f.text)
+	f.size += len(commit)
 	return nil
 }
 
@@ -265,7 +265,7 @@ func (r *replica[S, E]) keep(f *fetched) error {
 		err = j.makeReady()
 	}
 	if err == nil {
-		err = j.append(f.text, witness{seq: f.lines[0].seq, sum: f.lines[0].sum})
+		err = j.append(f.lines)
 	}
 	if err == nil {
 		l.mem.ahead = true
@@ -275,16 +275,13 @@ func (r *replica[S, E]) keep(f *fetched) error {
 		l.mem.loaded = false
 		return err
 	}
-	for _, ln := range f.lines {
-		j.pos.pass(ln)
-	}
 	j.pos.place = f.pos.place
 	if commits.pos.at.After(j.pos.at) {
 		j.pos.at = commits.pos.at
 	}
 	l.mem.set(l.mem.state)
 	j.answered()
-	f.lines, f.text = nil, nil
+	f.lines, f.size = nil, 0
 	return nil
 }
 
@@ -376,19 +373,20 @@ func (b *batch[S, E]) publish(ctx context.Context, c *call[S, E]) error {
 		if err := b.decide(c); err != nil {
 			return err
 		}
-		if len(b.text) == 0 && (newest || c.panic != nil) {
+		if len(b.lines) == 0 && (newest || c.panic != nil) {
 			return nil
 		}
 		b.unlock() // views go on during the publish
-		if len(b.text) > 0 {
-			place, err := r.remote.Publish(ctx, j.pos.place, b.line.body)
+		if len(b.lines) > 0 {
+			commit := b.lines[0]
+			place, err := r.remote.Publish(ctx, j.pos.place, commit.body)
 			if err == nil {
 				r.round = time.Since(start)
 				return b.published(place, doubtful)
 			}
-			b.text, b.pending, b.pos = nil, nil, j.pos // it was not folded
+			b.lines, b.pending, b.pos = nil, nil, j.pos // it was not folded
 			if errors.Is(err, ErrInDoubt) {
-				return errors.Join(err, j.keepDoubt(b.line))
+				return errors.Join(err, j.keepDoubt(commit))
 			}
 			if !errors.Is(err, ErrConflict) {
 				return err
@@ -404,12 +402,13 @@ func (b *batch[S, E]) publish(ctx context.Context, c *call[S, E]) error {
 
 // published writes what was published to the copy. doubtful tells whether there were commits in doubt.
 func (b *batch[S, E]) published(place uint64, doubtful bool) error {
+	commit := b.lines[0]
 	b.pos.place = place
 	err := b.write()
 	b.unlock()
 	if err != nil {
 		err = fmt.Errorf("%w: the commit is in %s, but could not be written to the copy: %w", ErrInDoubt, b.l.replica.remote.Name(), err)
-		return errors.Join(err, b.l.j.keepDoubt(b.line))
+		return errors.Join(err, b.l.j.keepDoubt(commit))
 	}
 	if doubtful {
 		_ = b.l.j.forgetDoubts() // what stays has a number that is taken

@@ -67,6 +67,23 @@ func (q *queue[S, E]) takeAll() []*call[S, E] {
 	return list
 }
 
+// token is held by one goroutine at a time.
+type token chan struct{}
+
+func newToken() token { return make(token, 1) }
+
+// take waits for the token until ctx ends.
+func (t token) take(ctx context.Context) error {
+	select {
+	case t <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (t token) release() { <-t }
+
 // errLate ends the context of who has waited for Options.LockTimeout.
 var errLate = errors.New("late")
 
@@ -120,7 +137,7 @@ func (l *Log[S, E]) wait(ctx context.Context, c *call[S, E]) (Head, error) {
 // leadBatch takes the file lock and serves everyone who waits, c among them.
 // The lead is held.
 func (l *Log[S, E]) leadBatch(ctx context.Context, c *call[S, E]) (Head, error) {
-	defer func() { <-l.lead }()
+	defer l.lead.release()
 	select {
 	case <-c.done: // served by the leader before
 		return c.result()
@@ -143,7 +160,7 @@ func (l *Log[S, E]) leadBatch(ctx context.Context, c *call[S, E]) (Head, error) 
 // The lead is held. While the fence, if there is one, is closed the lock is not held.
 func (l *Log[S, E]) underLock(ctx context.Context, fence Fence, do func() error) error {
 	for {
-		at, err := l.open()
+		at, err := l.open(true)
 		if err != nil {
 			return err
 		}
@@ -174,25 +191,23 @@ func (l *Log[S, E]) underLock(ctx context.Context, fence Fence, do func() error)
 	}
 }
 
-// open has the directory open, and made if need be.
-func (l *Log[S, E]) open() (files, error) {
+// open has the directory open, and made if need be. Without one root is nil.
+func (l *Log[S, E]) open(create bool) (files, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
 		return files{}, ErrClosed
 	}
-	err := l.attach(true)
+	err := l.attach(create)
 	return l.j.files, err
 }
 
 // exclusively runs do as the one writer.
 func (l *Log[S, E]) exclusively(ctx context.Context, do func() error) error {
-	select {
-	case l.lead <- struct{}{}:
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	if err := l.lead.take(ctx); err != nil {
+		return err
 	}
-	defer func() { <-l.lead }()
+	defer l.lead.release()
 	wait, cancel := context.WithTimeoutCause(ctx, l.o.LockTimeout, errLate)
 	defer cancel()
 	return l.underLock(wait, nil, do)
@@ -229,9 +244,7 @@ type batch[S, E any] struct {
 	calls    []*call[S, E] // not decided yet
 	deciding *call[S, E]
 	decided  []*call[S, E] // to be answered after the write
-	text     []byte        // what to write
-	line     line          // its last line
-	first    witness       // its first commit
+	lines    []line        // what to write
 	pos      position      // where the journal will be after it
 	pending  *Commit[E]    // decided last, and not folded yet
 	locked   bool          // mu is held: no view may see what is not on disk
@@ -255,7 +268,7 @@ func (b *batch[S, E]) run(ctx context.Context) {
 			b.l.replica.yield(ctx)
 		}
 	}
-	if len(b.text) > 0 && err == nil {
+	if len(b.lines) > 0 && err == nil {
 		err = b.write()
 	}
 	if err != nil {
@@ -298,7 +311,7 @@ func (b *batch[S, E]) decide(c *call[S, E]) error {
 }
 
 func (b *batch[S, E]) add(c *call[S, E], now time.Time, events []E) error {
-	if len(b.text) == 0 && !b.l.j.ready() {
+	if len(b.lines) == 0 && !b.l.j.ready() {
 		b.lock()
 		if err := b.l.j.makeReady(); err != nil {
 			b.l.mem.loaded = false
@@ -311,12 +324,9 @@ func (b *batch[S, E]) add(c *call[S, E], now time.Time, events []E) error {
 		c.err = err
 		return nil
 	}
-	if len(b.text) == 0 {
-		b.first = witness{seq: ln.seq, sum: ln.sum}
-	}
 	b.pos.pass(ln)
 	b.pos.at = now
-	b.text, b.line = ln.appendTo(b.text), ln
+	b.lines = append(b.lines, ln)
 	b.pending = &Commit[E]{Seq: ln.seq, At: now, Events: events}
 	return nil
 }
@@ -324,14 +334,14 @@ func (b *batch[S, E]) add(c *call[S, E], now time.Time, events []E) error {
 // write makes the batch durable and folds the rest of it.
 func (b *batch[S, E]) write() error {
 	b.lock()
-	if err := b.l.j.append(b.text, b.first); err != nil {
+	if err := b.l.j.append(b.lines); err != nil {
 		return err
 	}
 	b.foldPending()
 	b.l.j.pos = b.pos
 	b.l.mem.set(b.l.mem.state)
 	b.l.j.answered()
-	b.text = nil
+	b.lines = nil
 	return nil
 }
 

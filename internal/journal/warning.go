@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// Kind says what sort of thing a [Warning] tells.
+// Kind is what sort of thing a [Warning] is about.
 type Kind string
 
 // The kinds of warnings.
 const (
-	Torn     Kind = "torn"     // an unfinished write was dropped; nobody was told it had succeeded
+	Torn     Kind = "torn"     // an unfinished write was dropped; it was never answered
 	Lost     Kind = "lost"     // a commit is damaged beyond reading
 	Damaged  Kind = "damaged"  // a journal was damaged but nothing is lost
 	Replaced Kind = "replaced" // a snapshot was damaged and an older one took over; what is lost has warnings of its own
@@ -32,8 +32,6 @@ type Warning struct {
 	Text string // a sentence
 	File string // the file's name, or the name under which it was set aside
 	Seq  uint64 // the commit, if it is about one
-
-	repaired bool // a writer told it, and has put things in order
 }
 
 // warnings keeps each once.
@@ -42,16 +40,16 @@ type warnings struct{ list []Warning }
 // add tells whether a warning is new. What a reader found in a damaged file and
 // a writer then set aside is one thing: it keeps the later name.
 func (w *warnings) add(n Warning) bool {
-	if slices.Contains(w.list, n) || n.Kind == Ahead && slices.ContainsFunc(w.list, func(o Warning) bool { return o.Kind == Ahead }) {
+	same := func(o Warning) bool {
+		found := o.Seq == n.Seq && strings.Contains(n.File, corruptMark) && !strings.Contains(o.File, corruptMark)
+		return o.Kind == n.Kind && (found || n.Kind == Ahead)
+	}
+	if slices.Contains(w.list, n) {
 		return false
 	}
-	if n.Kind == Lost || n.Kind == Damaged || n.Kind == Replaced {
-		for i, old := range w.list {
-			if old.Kind == n.Kind && old.Seq == n.Seq && !old.repaired && n.repaired {
-				w.list[i] = n
-				return false
-			}
-		}
+	if i := slices.IndexFunc(w.list, same); i >= 0 {
+		w.list[i] = n
+		return false
 	}
 	w.list = append(w.list, n)
 	return true

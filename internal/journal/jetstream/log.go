@@ -355,18 +355,29 @@ func (l *Log) give(ctx context.Context, place uint64, h nats.Header, data []byte
 	if name == "" {
 		return take(place, data)
 	}
+	var whole []byte
+	err := l.s.settled(ctx, func() (err error) {
+		whole, err = l.s.Fetch(ctx, name)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return take(place, whole)
+}
+
+// settled tries something again until it returns neither ErrGone nor ErrConflict, for as long as a
+// server of a cluster may not know yet what the others know.
+func (s *Stream) settled(ctx context.Context, try func() error) error {
 	for start, pause := time.Now(), firstPause; ; pause = min(2*pause, longestPause) {
-		whole, err := l.s.Fetch(ctx, name)
-		if err == nil {
-			return take(place, whole)
-		}
-		if !errors.Is(err, journal.ErrGone) || time.Since(start) > l.s.o.Settle {
+		err := try()
+		if !errors.Is(err, journal.ErrGone) && !errors.Is(err, journal.ErrConflict) || time.Since(start) > s.o.Settle {
 			return err
 		}
-		select { // a server of a cluster may not have it yet
+		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			return l.s.offline(ctx.Err())
+			return s.offline(ctx.Err())
 		}
 	}
 }
@@ -409,7 +420,7 @@ func (l *Log) span(ctx context.Context, d *dial, from, to uint64, each func(uint
 	}
 }
 
-// How often a follower looks without having been told that there is something.
+// How often a follower looks when no message says that there is something new.
 const (
 	lookAgain = 10 * time.Second
 	redial    = 2 * time.Second
@@ -419,25 +430,15 @@ const (
 // something new; it may miss messages, so a follower also looks from time to time.
 func (l *Log) Follow(ctx context.Context, changed func() error) {
 	news := make(chan struct{}, 1)
-	tell := func() {
-		select {
-		case news <- struct{}{}:
-		default: // told already
-		}
-	}
+	news <- struct{}{}
 	var sub *nats.Subscription
-	for tell(); ; {
-		if sub == nil {
-			sub = l.subscribe(ctx, tell) // before it looks, so that nothing comes in between
-		}
+	for {
 		wait := lookAgain
 		if sub == nil {
-			wait = redial
+			sub = l.subscribe(ctx, news) // before it looks, so that nothing comes in between
 		}
-		select {
-		case <-news:
-			l.s.catchUp(ctx, changed)
-		default:
+		if sub == nil {
+			wait = redial
 		}
 		select {
 		case <-ctx.Done():
@@ -446,22 +447,25 @@ func (l *Log) Follow(ctx context.Context, changed func() error) {
 			}
 			return
 		case <-news:
-			tell()
 		case <-time.After(wait):
-			tell()
 		}
+		l.s.catchUp(ctx, changed)
 	}
 }
 
-// subscribe asks to be told of messages that others publish; nil without a connection.
-func (l *Log) subscribe(ctx context.Context, tell func()) *nats.Subscription {
+// subscribe has news filled when others publish a message; nil without a connection.
+func (l *Log) subscribe(ctx context.Context, news chan<- struct{}) *nats.Subscription {
 	d, err := l.s.connected(ctx)
 	if err != nil {
 		return nil
 	}
 	sub, err := d.nc.Subscribe(l.subject, func(m *nats.Msg) {
-		if !strings.HasPrefix(m.Header.Get(jetstream.MsgIDHeader), l.s.id) {
-			tell()
+		if strings.HasPrefix(m.Header.Get(jetstream.MsgIDHeader), l.s.id) {
+			return
+		}
+		select {
+		case news <- struct{}{}:
+		default: // it is full already
 		}
 	})
 	if err != nil {

@@ -162,7 +162,7 @@ func (l *Log) confirm(ctx context.Context, d *dial, m journal.Mark) error {
 	if err != nil {
 		return l.s.explain(err)
 	}
-	for start, pause := time.Now(), firstPause; ; pause = min(2*pause, longestPause) {
+	return l.s.settled(ctx, func() error {
 		_, err := b.GetInfo(ctx, m.Name)
 		now, _, failed := l.Newest(ctx)
 		switch {
@@ -172,15 +172,9 @@ func (l *Log) confirm(ctx context.Context, d *dial, m journal.Mark) error {
 			return fmt.Errorf("%s: %w: the connection was lost", l.s.Where(), journal.ErrConflict)
 		case err == nil && now == m || now.Seq > m.Seq:
 			return nil // another machine may have made a newer one
-		case time.Since(start) > l.s.o.Settle:
-			return fmt.Errorf("%s: %w: snapshot %s is not the newest", l.s.Where(), journal.ErrConflict, m.Name)
 		}
-		select { // a server of a cluster may not know it yet
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return l.s.offline(ctx.Err())
-		}
-	}
+		return fmt.Errorf("%s: %w: snapshot %s is not the newest", l.s.Where(), journal.ErrConflict, m.Name)
+	})
 }
 
 // errEnough ends a walk over messages.

@@ -1,4 +1,4 @@
-//go:build !(linux || darwin || freebsd || dragonfly || openbsd || netbsd || windows)
+//go:build !(linux || darwin || freebsd || dragonfly || windows)
 
 package natsserver
 
