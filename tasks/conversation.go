@@ -41,12 +41,12 @@ func (s *core) Select(ctx context.Context, q Selection) (Page, error) {
 			return Page{}, err
 		}
 	}
-	var p Page
-	err := s.view(ctx, func(st *state, now time.Time) error {
-		p = Page{}
+	var found Page
+	err := s.view(ctx, func(p project, now time.Time) error {
+		found = Page{}
 		var all []*record
-		for _, r := range st.projects[s.opts.ProjectHash] {
-			if (only == "" || r.State == only) && !r.stated().Before(q.Since) && (q.Context == "" || st.root(r) == q.Context) {
+		for _, r := range p {
+			if (only == "" || r.State == only) && !r.stated().Before(q.Since) && (q.Context == "" || p.root(r) == q.Context) {
 				all = append(all, r)
 			}
 		}
@@ -54,7 +54,7 @@ func (s *core) Select(ctx context.Context, q Selection) (Page, error) {
 			return cmp.Or(b.Compare(a), strings.Compare(id, other))
 		}
 		slices.SortFunc(all, func(a, b *record) int { return order(a.stated(), a.ID, b.stated(), b.ID) })
-		p.Total = len(all)
+		found.Total = len(all)
 		if q.After != nil {
 			i, found := slices.BinarySearchFunc(all, q.After, func(r *record, at *Place) int { return order(r.stated(), r.ID, at.At, at.ID) })
 			if found {
@@ -63,15 +63,15 @@ func (s *core) Select(ctx context.Context, q Selection) (Page, error) {
 			all = all[i:]
 		}
 		for _, r := range all[:min(len(all), q.Limit)] {
-			p.Tasks = append(p.Tasks, st.details(r, now))
+			found.Tasks = append(found.Tasks, p.details(r, now))
 		}
 		if len(all) > q.Limit {
 			last := all[q.Limit-1]
-			p.Next = &Place{last.stated(), last.ID}
+			found.Next = &Place{last.stated(), last.ID}
 		}
 		return nil
 	})
-	return p, err
+	return found, err
 }
 
 // stated is when the task's state was set, or its work last reported on.

@@ -67,31 +67,29 @@ func (s *Store) Create(ctx context.Context, d Draft) (CreatedTask, error) {
 		}
 		return CreatedTask{}, err
 	}
-	err = s.update(ctx, func(st *state, now time.Time) ([]event, error) {
-		return st.create(r, d, now.UTC())
-	})
+	err = s.update(ctx, func(p project, now time.Time) ([]event, error) { return p.create(r, d, now.UTC()) })
 	return CreatedTask{r.Task.shown(), note, in.redacted}, err
 }
 
 // create returns the events for a new task. The record lacks its id, its time, its
 // parent and the tasks that it waits for.
-func (s *state) create(r *record, d Draft, now time.Time) ([]event, error) {
+func (p project) create(r *record, d Draft, now time.Time) ([]event, error) {
 	r.Parent, r.After = "", nil // they are found anew when the commit is decided again
 	if d.Parent != "" {
-		p, err := s.find(r.Project, "parent", d.Parent)
+		above, err := p.find("parent", d.Parent)
 		if err != nil {
 			return nil, err
 		}
-		if plain(p.Title) == plain(r.Title) && plain(p.Description) == plain(r.Description) {
-			return nil, refusal.Argument("title", "the task says the same as its parent %s: give a part of it, or update the parent with to_agent", p.ID)
+		if plain(above.Title) == plain(r.Title) && plain(above.Description) == plain(r.Description) {
+			return nil, refusal.Argument("title", "the task says the same as its parent %s: give a part of it, or update the parent with to_agent", above.ID)
 		}
-		r.Parent = p.ID
+		r.Parent = above.ID
 	}
 	var err error
-	if r.After, err = s.waitList(r.Project, d.After, nil); err != nil {
+	if r.After, err = p.waitList(d.After, nil); err != nil {
 		return nil, err
 	}
-	r.ID = newID(r.Project+"\x00"+r.Title, now, func(id string) bool { return s.projects[r.Project][id] != nil })
+	r.ID = newID(r.Project+"\x00"+r.Title, now, func(id string) bool { return p[id] != nil })
 	r.CreatedAt, r.UpdatedAt = now, now
 	r.History = []Transition{{To: Created, By: r.CreatedBy, At: now, Assignee: r.Assignee, Parent: r.Parent}}
 	return []event{{Create: r}}, nil
@@ -202,7 +200,7 @@ func (r Updated) more() []string {
 func (s *Store) Update(ctx context.Context, a Update) (Updated, error) {
 	in := &input{s: s}
 	w := taskChange{
-		project: s.opts.ProjectHash, id: a.TaskID, agent: s.actor.Agent, by: s.actor.name(), parent: a.Parent, after: a.After,
+		id: a.TaskID, agent: s.actor.Agent, by: s.actor.name(), parent: a.Parent, after: a.After,
 		why: in.text("message", a.Message), assignee: in.agentName("to_agent", a.ToAgent),
 	}
 	if text := in.text("artifact", a.Artifact); text != "" {
@@ -257,7 +255,7 @@ func (s *Store) Claim(ctx context.Context, a TaskClaim) (Updated, error) {
 	if err := s.registered(ctx); err != nil {
 		return Updated{}, err
 	}
-	w := taskChange{project: s.opts.ProjectHash, id: a.TaskID, agent: s.actor.Agent, by: s.actor.name(), claim: true}
+	w := taskChange{id: a.TaskID, agent: s.actor.Agent, by: s.actor.name(), claim: true}
 	t, err := s.task(ctx, "task_id", a.TaskID)
 	if err != nil {
 		return Updated{}, err
@@ -287,8 +285,8 @@ func (s *Store) registered(ctx context.Context) error {
 // task returns the current state of a task. One that another machine of a team has just
 // created is fetched.
 func (s *core) task(ctx context.Context, argument, id string) (t Task, err error) {
-	look := func(st *state, _ time.Time) error {
-		r, err := st.find(s.opts.ProjectHash, argument, id)
+	look := func(p project, _ time.Time) error {
+		r, err := p.find(argument, id)
 		if err == nil {
 			t = r.Task
 		}
@@ -306,12 +304,12 @@ func (s *core) task(ctx context.Context, argument, id string) (t Task, err error
 // do commits a change.
 func (s *Store) do(ctx context.Context, w taskChange) (Updated, error) {
 	var r Updated
-	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
-		c, err := w.decide(st)
+	err := s.update(ctx, func(p project, now time.Time) ([]event, error) {
+		c, err := w.decide(p)
 		if err != nil {
 			return nil, err
 		}
-		old := st.projects[w.project][c.ID]
+		old := p[c.ID]
 		changed := old.with(&c, now.UTC())
 		r = Updated{
 			Task: changed.shown(), From: old.State, To: changed.State, Why: c.Why,
@@ -325,10 +323,10 @@ func (s *Store) do(ctx context.Context, w taskChange) (Updated, error) {
 			r.Artifact = w.artifact.Name
 		}
 		if r.To.Final() {
-			r.Open = openIDs(st.children(w.project, old.ID))
-			r.Blocked = st.blockedBy(changed)
+			r.Open = openIDs(p.children(old.ID))
+			r.Blocked = p.blockedBy(changed)
 		}
-		return append([]event{{Change: &c}}, st.completeAbove(changed, w.by)...), nil
+		return append([]event{{Change: &c}}, p.completeAbove(changed, w.by)...), nil
 	})
 	if err != nil {
 		return Updated{}, err
@@ -379,15 +377,15 @@ func (s *Store) comment(ctx context.Context, m Comment, messageID string, resume
 		return Commented{}, refusal.Missing("message", "")
 	}
 	r := Commented{Redacted: in.redacted}
-	err := s.update(ctx, func(st *state, now time.Time) ([]event, error) {
-		old, err := st.find(s.opts.ProjectHash, "task_id", m.TaskID)
+	err := s.update(ctx, func(p project, now time.Time) ([]event, error) {
+		old, err := p.find("task_id", m.TaskID)
 		if err != nil {
 			return nil, err
 		}
 		if old.State.Final() {
 			return nil, fmt.Errorf("no message added: %w", &TransitionError{Task: old.ID, From: old.State})
 		}
-		c := change{Project: old.Project, ID: old.ID, By: s.actor.name(), Message: text, MessageID: id}
+		c := change{ID: old.ID, By: s.actor.name(), Message: text, MessageID: id}
 		if resume && old.State.Interrupted() {
 			c.To = Working
 		}
@@ -414,12 +412,12 @@ func (s *Store) Reassign(ctx context.Context, from, to, reason string, only ...s
 		return nil, refusal.Missing("to", "")
 	}
 	var ids []string
-	err := s.update(ctx, func(st *state, now time.Time) (events []event, err error) {
+	err := s.update(ctx, func(p project, now time.Time) (events []event, err error) {
 		ids = []string{}
-		for _, r := range st.open(s.opts.ProjectHash, func(t *Task) bool {
+		for _, r := range p.open(func(t *Task) bool {
 			return (t.Assignee == from || t.giver() == from) && (only == nil || slices.Contains(only, t.ID))
 		}) {
-			c := &change{Project: s.opts.ProjectHash, ID: r.ID, To: r.State, By: cmp.Or(s.actor.Agent, from), Why: reason}
+			c := &change{ID: r.ID, To: r.State, By: cmp.Or(s.actor.Agent, from), Why: reason}
 			if r.Assignee == from && from != to {
 				c.Assignee = to
 				ids = append(ids, r.ID)

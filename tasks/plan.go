@@ -29,8 +29,8 @@ const (
 
 // inOrder lists the project's tasks as a tree is read. Parts are in the order of their plan,
 // else by age.
-func (s *state) inOrder(project string) (out []*record) {
-	walk(slices.SortedFunc(maps.Values(s.projects[project]), func(a, b *record) int {
+func (p project) inOrder() (out []*record) {
+	walk(slices.SortedFunc(maps.Values(p), func(a, b *record) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
 	}), func(x *record, _ int) { out = append(out, x) })
 	return out
@@ -52,10 +52,8 @@ func walk(list []*record, visit func(x *record, depth int)) {
 	}
 	var below func(parent string, depth int)
 	below = func(parent string, depth int) {
-		list := parts[parent]
-		delete(parts, parent) // ends even if the file has a circle in it
-		slices.SortStableFunc(list, func(a, b *record) int { return cmp.Compare(a.Order, b.Order) })
-		for _, x := range list {
+		slices.SortStableFunc(parts[parent], func(a, b *record) int { return cmp.Compare(a.Order, b.Order) })
+		for _, x := range parts[parent] {
 			visit(x, depth)
 			below(x.ID, depth+1)
 		}
@@ -65,22 +63,18 @@ func walk(list []*record, visit func(x *record, depth int)) {
 
 // over reports whether nothing is left to do of a task: it is completed or canceled, or
 // all its parts are.
-func (s *state) over(x *record) bool { return s.overWith(x, nil, len(s.projects[x.Project])) }
+func (p project) over(x *record) bool { return p.overWith(x, nil) }
 
-// overWith is over once some tasks are changed as given. depth bounds the search in a
-// file with a circle in it.
-func (s *state) overWith(x *record, changed map[string]*record, depth int) bool {
+// overWith is over once some tasks are changed as given.
+func (p project) overWith(x *record, changed map[string]*record) bool {
 	if c := changed[x.ID]; c != nil {
 		x = c
 	}
-	if depth == 0 {
-		return false
-	}
-	parts := s.children(x.Project, x.ID)
+	parts := p.children(x.ID)
 	if x.State.Final() && (!x.Phase || len(parts) == 0) { // a phase may have got new parts
 		return x.State == Completed || x.State == Canceled
 	}
-	return len(parts) > 0 && !slices.ContainsFunc(parts, func(p *record) bool { return !s.overWith(p, changed, depth-1) })
+	return len(parts) > 0 && !slices.ContainsFunc(parts, func(part *record) bool { return !p.overWith(part, changed) })
 }
 
 // wait is why a task is held back.
@@ -92,34 +86,30 @@ type wait struct {
 // waitsFor is the first wait that holds x back, or nil. A task waits also for what the
 // tasks above it wait for. Only a completed task frees what waits for it; a canceled one
 // does not, since what it should have made is not there.
-func (s *state) waitsFor(x *record) *wait {
-	for range s.projects[x.Project] {
+func (p project) waitsFor(x *record) *wait {
+	for ; x != nil; x = p[x.Parent] {
 		for _, id := range x.After {
-			if y := s.projects[x.Project][id]; y != nil && (y.State == Canceled || !s.over(y)) {
+			if y := p[id]; y != nil && (y.State == Canceled || !p.over(y)) {
 				return &wait{x, y}
 			}
-		}
-		if x = s.projects[x.Project][x.Parent]; x == nil {
-			break
 		}
 	}
 	return nil
 }
 
 // endedIn is x or the first part of it because of which x will never be completed, or nil.
-// depth bounds the search in a file with a circle in it.
-func (s *state) endedIn(x *record, depth int) *record {
-	if depth == 0 || x.State == Completed {
+func (p project) endedIn(x *record) *record {
+	if x.State == Completed {
 		return nil
 	}
 	if x.State.Final() {
 		return x
 	}
-	for _, p := range s.children(x.Project, x.ID) {
-		if p.State == Canceled { // its parent goes on without it
+	for _, part := range p.children(x.ID) {
+		if part.State == Canceled { // its parent goes on without it
 			continue
 		}
-		if ended := s.endedIn(p, depth-1); ended != nil {
+		if ended := p.endedIn(part); ended != nil {
 			return ended
 		}
 	}
@@ -127,13 +117,13 @@ func (s *state) endedIn(x *record, depth int) *record {
 }
 
 // blockedBy lists the tasks that wait in vain once a task is changed as given, by id.
-func (s *state) blockedBy(changed *record) (out []Blocked) {
+func (p project) blockedBy(changed *record) (out []Blocked) {
 	if changed.State == Completed {
 		return nil
 	}
-	after := &state{map[string]map[string]*record{changed.Project: maps.Clone(s.projects[changed.Project])}}
-	after.put(changed)
-	for _, x := range after.projects[changed.Project] {
+	after := maps.Clone(p)
+	after[changed.ID] = changed
+	for _, x := range after {
 		if x.State.Final() {
 			continue
 		}
@@ -151,16 +141,16 @@ func (s *state) blockedBy(changed *record) (out []Blocked) {
 const noTask = "none"
 
 // waitList checks the ids that a task shall wait for. x is nil for a new task.
-func (s *state) waitList(project string, ids []string, x *record) (out []string, err error) {
+func (p project) waitList(ids []string, x *record) (out []string, err error) {
 	if len(ids) == 1 && strings.EqualFold(strings.TrimSpace(ids[0]), noTask) {
 		return nil, nil
 	}
 	for _, id := range ids {
-		y, err := s.find(project, "after", id)
+		y, err := p.find("after", id)
 		if err != nil {
 			return nil, err
 		}
-		if x != nil && s.reaches(y, x.ID, map[string]bool{}) {
+		if x != nil && p.reaches(y, x.ID, map[string]bool{}) {
 			return nil, refusal.Argument("after", "task %s cannot wait for %s, which is the same, above it, or waits for it", x.ID, y.ID)
 		}
 		if !slices.Contains(out, y.ID) {
@@ -172,7 +162,7 @@ func (s *state) waitList(project string, ids []string, x *record) (out []string,
 
 // reaches reports whether a task cannot be completed before the one with an id. It is that
 // task, waits for it, or is above it.
-func (s *state) reaches(x *record, id string, seen map[string]bool) bool {
+func (p project) reaches(x *record, id string, seen map[string]bool) bool {
 	if x.ID == id {
 		return true
 	}
@@ -180,14 +170,14 @@ func (s *state) reaches(x *record, id string, seen map[string]bool) bool {
 		return false
 	}
 	seen[x.ID] = true
-	for _, p := range s.children(x.Project, x.ID) {
-		if s.reaches(p, id, seen) {
+	for _, part := range p.children(x.ID) {
+		if p.reaches(part, id, seen) {
 			return true
 		}
 	}
-	for up, n := x, 0; up != nil && n < len(s.projects[x.Project]); up, n = s.projects[x.Project][up.Parent], n+1 {
+	for up := x; up != nil; up = p[up.Parent] {
 		for _, before := range up.After {
-			if y := s.projects[x.Project][before]; y != nil && s.reaches(y, id, seen) {
+			if y := p[before]; y != nil && p.reaches(y, id, seen) {
 				return true
 			}
 		}
@@ -196,20 +186,16 @@ func (s *state) reaches(x *record, id string, seen map[string]bool) bool {
 }
 
 // completeAbove completes the phases of a plan whose last part a change has finished.
-func (s *state) completeAbove(changed *record, by string) (events []event) {
+func (p project) completeAbove(changed *record, by string) (events []event) {
 	if !changed.State.Final() {
 		return nil
 	}
 	all := map[string]*record{changed.ID: changed}
-	for range s.projects[changed.Project] {
-		up := s.projects[changed.Project][changed.Parent]
-		if up == nil || !up.Phase || up.State.Final() || !s.overWith(up, all, len(s.projects[up.Project])) {
-			return events
-		}
-		events = append(events, event{Change: &change{Project: up.Project, ID: up.ID, By: by, To: Completed, Why: "all its tasks are finished"}})
+	for up := p[changed.Parent]; up != nil && up.Phase && !up.State.Final() && p.overWith(up, all); up = p[up.Parent] {
+		events = append(events, event{Change: &change{ID: up.ID, By: by, To: Completed, Why: "all its tasks are finished"}})
 		completed := *up
 		completed.State = Completed
-		all[up.ID], changed = &completed, &completed
+		all[up.ID] = &completed
 	}
 	return events
 }
@@ -236,8 +222,8 @@ type Blocked struct {
 }
 
 // blocked is why a wait will not end by itself; nil if it may.
-func (s *state) blocked(w *wait) *Blocked {
-	ended := s.endedIn(w.by, len(s.projects[w.by.Project]))
+func (p project) blocked(w *wait) *Blocked {
+	ended := p.endedIn(w.by)
 	if ended == nil {
 		return nil
 	}
@@ -282,23 +268,23 @@ func (s *Store) Next(ctx context.Context, _ NoArgs) (NextTask, error) {
 		return NextTask{}, err
 	}
 	var r NextTask
-	err = s.update(ctx, func(st *state, now time.Time) ([]event, error) {
+	err = s.update(ctx, func(p project, now time.Time) ([]event, error) {
 		r = NextTask{agent: agent}
-		x := st.next(s.opts.ProjectHash, agent, silent, func(t *Task) bool { return t.freeFor(agent) }, &r)
+		x := p.next(agent, silent, func(t *Task) bool { return t.freeFor(agent) }, &r)
 		if x == nil {
 			return nil, nil
 		}
-		r.Previous = st.left(x)
-		w := taskChange{project: x.Project, id: x.ID, agent: agent, by: s.actor.name(), claim: true}
+		r.Previous = p.left(x)
+		w := taskChange{id: x.ID, agent: agent, by: s.actor.name(), claim: true}
 		if silent[x.Assignee] && x.Assignee != agent {
 			w.silent, w.why = x.Assignee, x.Assignee+" is silent"
 		}
-		c, err := w.decide(st)
+		c, err := w.decide(p)
 		if err != nil {
 			return nil, err
 		}
 		changed := x.with(&c, now.UTC())
-		r.Task, r.Claimed = new(st.details(changed, now)), x.Assignee != agent
+		r.Task, r.Claimed = new(p.details(changed, now)), x.Assignee != agent
 		if c.empty() {
 			return nil, nil
 		}
@@ -324,13 +310,13 @@ func (s *core) Ahead(ctx context.Context, agent string, isKind func(kind string)
 	free := func(t *Task) bool {
 		return t.freeFor(agent) || agent == "" && t.unclaimed() && isKind(t.Assignee)
 	}
-	err = s.view(ctx, func(st *state, _ time.Time) error {
+	err = s.view(ctx, func(p project, _ time.Time) error {
 		a = Ahead{}
-		x := st.next(s.opts.ProjectHash, agent, silent, free, &NextTask{})
+		x := p.next(agent, silent, free, &NextTask{})
 		if x != nil && (agent == "" || x.Assignee != agent) {
 			a.Next = new(x.shown())
 		}
-		for _, y := range st.inOrder(s.opts.ProjectHash) {
+		for _, y := range p.inOrder() {
 			switch {
 			case agent == "" || y.Assignee != agent || y.State.Final():
 			case x != nil && y.ID == x.ID:
@@ -345,14 +331,14 @@ func (s *core) Ahead(ctx context.Context, agent string, isKind func(kind string)
 }
 
 // next chooses the task for an agent, and counts the open ones.
-func (s *state) next(project, agent string, silent map[string]bool, free func(*Task) bool, r *NextTask) (first *record) {
+func (p project) next(agent string, silent map[string]bool, free func(*Task) bool, r *NextTask) (first *record) {
 	known := map[string]bool{}
-	for _, x := range s.inOrder(project) {
+	for _, x := range p.inOrder() {
 		if x.State.Final() {
 			continue
 		}
 		r.Open++
-		own, wait := agent != "" && x.Assignee == agent, s.waitsFor(x)
+		own, wait := agent != "" && x.Assignee == agent, p.waitsFor(x)
 		switch {
 		case !own && !free(&x.Task) && !silent[x.Assignee]:
 			r.Others++
@@ -362,10 +348,10 @@ func (s *state) next(project, agent string, silent map[string]bool, free func(*T
 				break
 			}
 			known[wait.held.ID] = true
-			if b := s.blocked(wait); b != nil {
+			if b := p.blocked(wait); b != nil {
 				r.Blocked = append(r.Blocked, *b)
 			}
-		case !s.ready(x):
+		case !p.ready(x):
 		case own && x.State == Working:
 			return x // what it has begun comes first
 		case first == nil:
@@ -377,18 +363,18 @@ func (s *state) next(project, agent string, silent map[string]bool, free func(*T
 
 // ready reports whether somebody can work on an open task: it is no heading, waits for
 // nothing and nobody, and all its parts are done.
-func (s *state) ready(x *record) bool {
-	return !x.Phase && !x.State.Interrupted() && s.waitsFor(x) == nil &&
-		!slices.ContainsFunc(s.children(x.Project, x.ID), func(p *record) bool { return !s.over(p) })
+func (p project) ready(x *record) bool {
+	return !x.Phase && !x.State.Interrupted() && p.waitsFor(x) == nil &&
+		!slices.ContainsFunc(p.children(x.ID), func(part *record) bool { return !p.over(part) })
 }
 
 // silentAgents are the silent assignees of open tasks.
 func (s *core) silentAgents(ctx context.Context) (map[string]bool, error) {
 	silent, known := map[string]bool{}, map[string]*time.Time{}
 	var open []Task
-	err := s.view(ctx, func(st *state, _ time.Time) error {
+	err := s.view(ctx, func(p project, _ time.Time) error {
 		open = nil
-		for _, x := range st.open(s.opts.ProjectHash, func(t *Task) bool { return !t.unclaimed() }) {
+		for _, x := range p.open(func(t *Task) bool { return !t.unclaimed() }) {
 			open = append(open, x.Task)
 		}
 		return nil
@@ -403,7 +389,7 @@ func (s *core) silentAgents(ctx context.Context) (map[string]bool, error) {
 
 // left is what the completed tasks before x left: those it waits for with their parts, and
 // its earlier siblings.
-func (s *state) left(x *record) (out []Left) {
+func (p project) left(x *record) (out []Left) {
 	before := map[string]*record{}
 	var add func(y *record)
 	add = func(y *record) {
@@ -411,16 +397,15 @@ func (s *state) left(x *record) (out []Left) {
 			return
 		}
 		before[y.ID] = y
-		for _, p := range s.children(y.Project, y.ID) {
-			add(p)
+		for _, part := range p.children(y.ID) {
+			add(part)
 		}
 	}
-	all := s.projects[x.Project]
-	for up, n := x, 0; up != nil && n < len(all); up, n = all[up.Parent], n+1 {
+	for up := x; up != nil; up = p[up.Parent] {
 		for _, id := range up.After {
-			add(all[id])
+			add(p[id])
 		}
-		for _, sibling := range s.children(x.Project, up.Parent) {
+		for _, sibling := range p.children(up.Parent) {
 			if up.Parent != "" && sibling.Order < up.Order {
 				add(sibling)
 			}
@@ -547,16 +532,16 @@ func (s *Store) Import(ctx context.Context, a PlanFile) (ImportedPlan, error) {
 	if err != nil {
 		return ImportedPlan{}, err
 	}
-	p, err := plan.Parse(text)
-	if err == nil && len(p.Items) > maxItems {
-		err = fmt.Errorf("%d items, more than %d", len(p.Items), maxItems)
+	file, err := plan.Parse(text)
+	if err == nil && len(file.Items) > maxItems {
+		err = fmt.Errorf("%d items, more than %d", len(file.Items), maxItems)
 	}
 	if err != nil {
 		return ImportedPlan{}, refusal.Argument("file", "%s: %v", prose.Clip(name, 100), err)
 	}
 	in := &input{s: s}
-	for i := range p.Items {
-		x := &p.Items[i]
+	for i := range file.Items {
+		x := &file.Items[i]
 		where := fmt.Sprintf("line %d: title", x.Line)
 		if runes := []rune(x.Title); len(runes) > MaxTitle {
 			x.Title, x.Description = string(runes[:MaxTitle-1])+"…", strings.TrimSpace(string(runes)+"\n"+x.Description)
@@ -570,12 +555,12 @@ func (s *Store) Import(ctx context.Context, a PlanFile) (ImportedPlan, error) {
 		return ImportedPlan{}, in.err
 	}
 	var r ImportedPlan
-	decide := func(st *state, now time.Time) ([]event, error) {
-		r = ImportedPlan{File: name, Program: p.Program, LeftOut: p.LeftOut, DryRun: a.DryRun, Redacted: in.redacted}
-		return st.adopt(s.opts.ProjectHash, s.actor.name(), name, p, now.UTC(), &r), nil
+	decide := func(p project, now time.Time) ([]event, error) {
+		r = ImportedPlan{File: name, Program: file.Program, LeftOut: file.LeftOut, DryRun: a.DryRun, Redacted: in.redacted}
+		return p.adopt(s.opts.ProjectHash, s.actor.name(), name, file, now.UTC(), &r), nil
 	}
 	if a.DryRun {
-		return r, s.view(ctx, func(st *state, now time.Time) error { _, err := decide(st, now); return err })
+		return r, s.view(ctx, func(p project, now time.Time) error { _, err := decide(p, now); return err })
 	}
 	return r, s.update(ctx, decide)
 }
@@ -612,31 +597,31 @@ func (a PlanFile) read(root string) (text []byte, name string, err error) {
 }
 
 // adopt returns the events that make the tasks be as a plan says: each new or changed task whole.
-func (s *state) adopt(project, by, file string, p *plan.Plan, now time.Time, r *ImportedPlan) (events []event) {
+func (p project) adopt(hash, by, file string, from *plan.Plan, now time.Time, r *ImportedPlan) (events []event) {
 	known, taken := map[string]*record{}, map[string]bool{} // by item, by id
-	for id, x := range s.projects[project] {
+	for id, x := range p {
 		taken[id] = true
 		if strings.HasPrefix(x.Plan, file+"#") {
 			known[x.Plan] = x
 		}
 	}
-	tasks := make([]*record, len(p.Items))
-	finished := finishedPhases(p)
-	for i, it := range p.Items {
+	tasks := make([]*record, len(from.Items))
+	finished := finishedPhases(from)
+	for i, it := range from.Items {
 		if finished[i] {
 			it.State = string(Completed)
 		}
 		name := file + "#" + it.Name
-		old := cmp.Or(s.projects[project][it.ID], known[name])
+		old := cmp.Or(p[it.ID], known[name])
 		delete(known, name)
 		parent := ""
 		if it.Parent >= 0 {
 			parent = tasks[it.Parent].ID
 		}
 		if old == nil {
-			id := newID(project+"\x00"+name, now, func(id string) bool { return taken[id] })
+			id := newID(hash+"\x00"+name, now, func(id string) bool { return taken[id] })
 			taken[id] = true
-			tasks[i] = &record{Task: Task{Project: project, ID: id, CreatedBy: by, CreatedAt: now}}
+			tasks[i] = &record{Task: Task{Project: hash, ID: id, CreatedBy: by, CreatedAt: now}}
 		} else {
 			delete(known, old.Plan)
 			tasks[i] = new(*old)
@@ -645,10 +630,10 @@ func (s *state) adopt(project, by, file string, p *plan.Plan, now time.Time, r *
 	}
 	// What an item waits for may stand after it in the file.
 	for i, x := range tasks {
-		old := s.projects[project][x.ID]
+		old := p[x.ID]
 		if old == nil || !old.State.Final() {
 			x.After = nil
-			for _, j := range p.Items[i].After {
+			for _, j := range from.Items[i].After {
 				x.After = append(x.After, tasks[j].ID)
 			}
 		}
@@ -660,7 +645,7 @@ func (s *state) adopt(project, by, file string, p *plan.Plan, now time.Time, r *
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		if x := known[name]; x.State == Created {
 			r.Canceled++
-			events = append(events, event{Change: &change{Project: project, ID: x.ID, By: by, To: Canceled, Why: "no longer in " + file}})
+			events = append(events, event{Change: &change{ID: x.ID, By: by, To: Canceled, Why: "no longer in " + file}})
 		}
 	}
 	return events
@@ -753,16 +738,16 @@ func (s *core) Export(ctx context.Context, a PlanExport) (ExportedPlan, error) {
 		return ExportedPlan{}, refusal.Argument("format", "format %q is not md", prose.Clip(a.Format, 40))
 	}
 	var items []plan.Item
-	err := s.view(ctx, func(st *state, _ time.Time) error {
+	err := s.view(ctx, func(p project, _ time.Time) error {
 		root := ""
 		if items = nil; a.TaskID != "" {
-			x, err := st.find(s.opts.ProjectHash, "task_id", a.TaskID)
+			x, err := p.find("task_id", a.TaskID)
 			if err != nil {
 				return err
 			}
 			root = x.ID
 		}
-		items = st.items(s.opts.ProjectHash, root)
+		items = p.items(root)
 		return nil
 	})
 	if err != nil {
@@ -779,9 +764,9 @@ func (s *core) Export(ctx context.Context, a PlanExport) (ExportedPlan, error) {
 }
 
 // items is the tasks as a plan; root limits it to one task and its parts.
-func (s *state) items(project, root string) (items []plan.Item) {
+func (p project) items(root string) (items []plan.Item) {
 	index := map[string]int{}
-	for _, x := range s.inOrder(project) {
+	for _, x := range p.inOrder() {
 		up, inside := index[x.Parent]
 		switch {
 		case root == "" && !inside, x.ID == root:

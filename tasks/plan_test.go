@@ -391,3 +391,23 @@ func TestBadPlanFiles(t *testing.T) {
 		t.Error(r, err)
 	}
 }
+
+// A plan that moves a task below a finished part of it makes no circle: the task comes to the top.
+func TestPlanMakesNoCircle(t *testing.T) {
+	s, _ := planStore(t)
+	load(t, s, "- [ ] outer\n  - [x] inner\n")
+	id := map[string]string{}
+	list, err := s.List(t.Context(), Query{State: "all"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range list.Tasks {
+		id[x.Title] = x.ID
+	}
+	load(t, s, fmt.Sprintf("- [x] inner <!-- %s -->\n  - [ ] outer <!-- %s -->\n", id["inner"], id["outer"]))
+	list, err = s.List(t.Context(), Query{State: "all"})
+	want := fmt.Sprintf("Tasks (2):\n  %s \"outer\" [Created] (unassigned)\n    %s \"inner\" [Completed] (unassigned)", id["outer"], id["inner"])
+	if err != nil || list.Text() != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, list.Text(), want)
+	}
+}

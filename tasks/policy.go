@@ -11,26 +11,26 @@ import (
 // taskChange is a requested change of a task: an update or a claim. decide is the whole
 // policy of who may do what when.
 type taskChange struct {
-	project, id string
-	agent, by   string // by is set also for a caller that is no agent
-	to          State  // empty: unchanged
-	why         string
-	artifact    *artifact
-	assignee    string   // the new assignee
-	parent      string   // the new parent task
-	after       []string // the tasks that it waits for from now on; nil: unchanged
-	claim       bool     // the caller takes the task, and starts it if nobody has
-	silent      string   // the assignee, if it is known to be silent
+	id        string
+	agent, by string // by is set also for a caller that is no agent
+	to        State  // empty: unchanged
+	why       string
+	artifact  *artifact
+	assignee  string   // the new assignee
+	parent    string   // the new parent task
+	after     []string // the tasks that it waits for from now on; nil: unchanged
+	claim     bool     // the caller takes the task, and starts it if nobody has
+	silent    string   // the assignee, if it is known to be silent
 }
 
 // decide returns the change to commit. It is empty if the task is already as wanted.
-func (w taskChange) decide(s *state) (change, error) {
-	r, err := s.find(w.project, "task_id", w.id)
+func (w taskChange) decide(p project) (change, error) {
+	r, err := p.find("task_id", w.id)
 	if err != nil {
 		return change{}, err
 	}
 	t := r.Task
-	c := change{Project: w.project, ID: t.ID, By: w.by, Why: w.why, Artifact: w.artifact}
+	c := change{ID: t.ID, By: w.by, Why: w.why, Artifact: w.artifact}
 	switch {
 	case t.State.Final():
 		return c, &TransitionError{t.ID, t.State, w.to}
@@ -42,10 +42,10 @@ func (w taskChange) decide(s *state) (change, error) {
 		err = w.step(t, &c)
 	}
 	if err == nil {
-		err = w.place(s, t, &c)
+		err = w.place(p, t, &c)
 	}
 	if err == nil && len(w.after) > 0 {
-		err = w.waitFor(s, r, &c)
+		err = w.waitFor(p, r, &c)
 	}
 	if err == nil && c.To == "" && (c.Assignee != "" || c.Parent != "" || c.Planned != nil || c.Why != "") {
 		c.To = t.State // a line for the history
@@ -72,12 +72,12 @@ func (w taskChange) gave(t Task) bool { return w.agent == t.CreatedBy || w.agent
 func (w taskChange) canTake(t Task) bool { return t.freeFor(w.agent) || w.gave(t) && t.unclaimed() }
 
 // place sets the assignee or the parent.
-func (w taskChange) place(s *state, t Task, c *change) (err error) {
+func (w taskChange) place(p project, t Task, c *change) (err error) {
 	if w.assignee != "" && w.assignee != t.Assignee {
 		c.Assignee = w.assignee
 	}
 	if w.parent != "" {
-		if c.Parent, err = s.below(w.project, t, w.parent); c.Parent == t.Parent {
+		if c.Parent, err = p.below(t, w.parent); c.Parent == t.Parent {
 			c.Parent = ""
 		}
 	}
@@ -85,8 +85,8 @@ func (w taskChange) place(s *state, t Task, c *change) (err error) {
 }
 
 // waitFor sets the tasks that hold this one back.
-func (w taskChange) waitFor(s *state, x *record, c *change) error {
-	after, err := s.waitList(w.project, w.after, x)
+func (w taskChange) waitFor(p project, x *record, c *change) error {
+	after, err := p.waitList(w.after, x)
 	if err != nil || slices.Equal(after, x.After) {
 		return err
 	}
@@ -130,20 +130,15 @@ func (w taskChange) step(t Task, c *change) error {
 }
 
 // below is the id of the new parent of t.
-func (s *state) below(project string, t Task, parent string) (string, error) {
-	p, err := s.find(project, "parent", parent)
+func (p project) below(t Task, parent string) (string, error) {
+	x, err := p.find("parent", parent)
 	if err != nil {
 		return "", err
 	}
-	up := p
-	for range s.projects[project] { // bounded, in case the file contains a cycle
-		if up == nil {
-			break
-		}
+	for up := x; up != nil; up = p[up.Parent] {
 		if up.ID == t.ID {
-			return "", refusal.Argument("parent", "task %s cannot be below %s, which is the same or already below it", t.ID, p.ID)
+			return "", refusal.Argument("parent", "task %s cannot be below %s, which is the same or already below it", t.ID, x.ID)
 		}
-		up = s.projects[project][up.Parent]
 	}
-	return p.ID, nil
+	return x.ID, nil
 }

@@ -13,12 +13,12 @@ import (
 
 var epoch = time.Date(2026, 3, 20, 9, 30, 0, 0, time.UTC)
 
-func stateOf(list ...Task) *state {
+func stateOf(list ...Task) project {
 	b := newState()
 	for _, t := range list {
 		b.put(&record{Task: t})
 	}
-	return b
+	return b.projects[""]
 }
 
 func TestDecide(t *testing.T) {
@@ -132,10 +132,10 @@ func TestAncestors(t *testing.T) {
 			t.Errorf("%s below %s: %+v, %v", x.id, x.parent, c, err)
 		}
 	}
-	if got := b.root(b.projects[""]["t-000003"]); got != "t-000001" {
+	if got := b.root(b["t-000003"]); got != "t-000001" {
 		t.Errorf("root %s", got)
 	}
-	if got := b.root(b.projects[""]["t-0000a1"]); !strings.HasPrefix(got, "t-0000a") {
+	if got := b.root(b["t-0000a1"]); !strings.HasPrefix(got, "t-0000a") {
 		t.Errorf("root of a circle %s", got)
 	}
 }

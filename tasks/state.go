@@ -81,18 +81,28 @@ type record struct {
 	thread
 }
 
-// state holds the tasks of all projects: project hash → id → task.
-type state struct{ projects map[string]map[string]*record }
+// project holds the tasks of one project by their ids. No task is below itself: see [state.put].
+type project map[string]*record
 
-func newState() *state { return &state{map[string]map[string]*record{}} }
+// state holds the projects by their hashes.
+type state struct{ projects map[string]project }
+
+func newState() *state { return &state{map[string]project{}} }
 
 func (s *state) put(r *record) {
-	list := s.projects[r.Project]
-	if list == nil {
-		list = map[string]*record{}
-		s.projects[r.Project] = list
+	p := s.projects[r.Project]
+	if p == nil {
+		p = project{}
+		s.projects[r.Project] = p
 	}
-	list[r.ID] = r
+	for up := r; up != nil; up = p[up.Parent] {
+		if up.Parent == r.ID { // of a damaged file, or a plan that moves a task below a finished part of it
+			r = new(*r)
+			r.Parent = ""
+			break
+		}
+	}
+	p[r.ID] = r
 }
 
 // event is one change of the state, as the journal keeps it. Exactly one member is set.
@@ -270,20 +280,20 @@ func newID(seed string, at time.Time, taken func(id string) bool) string {
 
 // find returns the project's task with an id or a unique prefix of one. The letters before
 // the digits may be omitted. argument names the argument that holds the id.
-func (s *state) find(project, argument, name string) (*record, error) {
+func (p project) find(argument, name string) (*record, error) {
 	text := strings.TrimSpace(name)
 	if text == "" {
 		return nil, refusal.Missing(argument, "")
 	}
 	id := idPrefix + strings.TrimPrefix(strings.ToLower(text), idPrefix)
-	if r := s.projects[project][id]; r != nil {
+	if r := p[id]; r != nil {
 		return r, nil
 	}
 	if len(id) < len(idPrefix)+minPrefix {
 		return nil, refusal.Argument(argument, "%s %q is too short: give %d digits at least", argument, prose.Clip(text, 60), minPrefix)
 	}
 	var found []*record
-	for _, r := range s.projects[project] {
+	for _, r := range p {
 		if strings.HasPrefix(r.ID, id) {
 			found = append(found, r)
 		}
@@ -298,8 +308,8 @@ func (s *state) find(project, argument, name string) (*record, error) {
 }
 
 // children lists the tasks directly below a task, by id.
-func (s *state) children(project, id string) (out []*record) {
-	for _, r := range s.projects[project] {
+func (p project) children(id string) (out []*record) {
+	for _, r := range p {
 		if r.Parent == id {
 			out = append(out, r)
 		}
@@ -309,13 +319,8 @@ func (s *state) children(project, id string) (out []*record) {
 }
 
 // root is the id of the topmost task above x; x itself if it has no parent.
-func (s *state) root(x *record) string {
-	for seen := map[string]bool{}; !seen[x.ID]; { // ends even if the file has a circle in it
-		seen[x.ID] = true
-		up := s.projects[x.Project][x.Parent]
-		if up == nil {
-			break
-		}
+func (p project) root(x *record) string {
+	for up := p[x.Parent]; up != nil; up = p[x.Parent] {
 		x = up
 	}
 	return x.ID

@@ -118,7 +118,7 @@ func (s *core) Notices() []string { return s.notices.Take(s.log.Warnings()) }
 // Damage reports what is or was wrong with the tasks' file since it was opened. aside
 // lists the paths of damaged files and torn writes that were set aside.
 func (s *core) Damage(ctx context.Context) (found, aside []string, err error) {
-	if err := s.view(ctx, func(*state, time.Time) error { return nil }); err != nil {
+	if err := s.view(ctx, func(project, time.Time) error { return nil }); err != nil {
 		return nil, nil, err
 	}
 	found, aside = notice.Damage(s.dir, s.log.Warnings(), s.log.Stats())
@@ -129,9 +129,9 @@ func (s *core) Damage(ctx context.Context) (found, aside []string, err error) {
 // match: task:t-a3f8c1. It serves callers that erase the text in another store; it changes
 // nothing.
 func (s *core) Copies(ctx context.Context, holds func(text string) bool) (refs []string, err error) {
-	err = s.view(ctx, func(st *state, _ time.Time) error {
+	err = s.view(ctx, func(p project, _ time.Time) error {
 		refs = nil
-		for _, r := range st.projects[s.opts.ProjectHash] {
+		for _, r := range p {
 			if r.holds(holds) {
 				refs = append(refs, "task:"+r.ID)
 			}
@@ -152,15 +152,23 @@ func (r *record) holds(holds func(text string) bool) bool {
 // redact removes secrets from a text and lists the rules that matched.
 func (s *core) redact(text string) (string, []string) { return s.secrets.Clean(text) }
 
-// view runs f on the newest state without waiting for a writer. now is the time that the
-// answer is about.
-func (s *core) view(ctx context.Context, f func(st *state, now time.Time) error) error {
-	return s.log.View(ctx, func(st *state, h journal.Head) error { return f(st, s.now(h)) })
+// view runs f on the newest tasks of the project without waiting for a writer. now is the time
+// that the answer is about.
+func (s *core) view(ctx context.Context, f func(p project, now time.Time) error) error {
+	return s.log.View(ctx, func(st *state, h journal.Head) error { return f(st.projects[s.opts.ProjectHash], s.now(h)) })
 }
 
 // update commits the events that decide returns, in one commit.
-func (s *core) update(ctx context.Context, decide func(st *state, now time.Time) ([]event, error)) error {
-	_, err := s.log.Update(ctx, decide)
+func (s *core) update(ctx context.Context, decide func(p project, now time.Time) ([]event, error)) error {
+	_, err := s.log.Update(ctx, func(st *state, now time.Time) ([]event, error) {
+		events, err := decide(st.projects[s.opts.ProjectHash], now)
+		for _, e := range events {
+			if e.Change != nil {
+				e.Change.Project = s.opts.ProjectHash
+			}
+		}
+		return events, err
+	})
 	return err
 }
 

@@ -36,12 +36,12 @@ type Details struct {
 }
 
 // Get shows a task in full: description, messages, history and artifacts.
-func (s *core) Get(ctx context.Context, p TaskRef) (Details, error) {
+func (s *core) Get(ctx context.Context, a TaskRef) (Details, error) {
 	var r Details
-	err := s.view(ctx, func(st *state, now time.Time) error {
-		x, err := st.find(s.opts.ProjectHash, "task_id", p.TaskID)
+	err := s.view(ctx, func(p project, now time.Time) error {
+		x, err := p.find("task_id", a.TaskID)
 		if err == nil {
-			r = st.details(x, now)
+			r = p.details(x, now)
 		}
 		return err
 	})
@@ -53,19 +53,19 @@ func (s *core) Get(ctx context.Context, p TaskRef) (Details, error) {
 }
 
 // details collects everything about a task. Lists are never nil, so JSON shows [].
-func (s *state) details(x *record, now time.Time) Details {
+func (p project) details(x *record, now time.Time) Details {
 	r := Details{
-		Listed: Listed{Task: x.shown()}, Description: x.Description, Context: s.root(x), MessageID: x.MessageID, now: now,
+		Listed: Listed{Task: x.shown()}, Description: x.Description, Context: p.root(x), MessageID: x.MessageID, now: now,
 		References: append([]string{}, x.References...), History: append([]Transition{}, x.History...),
 		Thread: append([]Message{}, x.thread.Messages...), Artifacts: append([]Artifact{}, x.Artifacts...), Children: []Task{},
 	}
-	if w := s.waitsFor(x); w != nil && !x.State.Final() {
-		r.WaitsFor, r.Blocked = w.by.ID, s.blocked(w)
+	if w := p.waitsFor(x); w != nil && !x.State.Final() {
+		r.WaitsFor, r.Blocked = w.by.ID, p.blocked(w)
 	}
-	if above := s.projects[x.Project][x.Parent]; above != nil {
+	if above := p[x.Parent]; above != nil {
 		r.Above = new(above.shown())
 	}
-	for _, c := range s.children(x.Project, x.ID) {
+	for _, c := range p.children(x.ID) {
 		r.Children = append(r.Children, c.shown())
 	}
 	return r
@@ -219,10 +219,10 @@ func (s *core) List(ctx context.Context, q Query) (List, error) {
 		return List{}, err
 	}
 	var r List
-	err = s.view(ctx, func(st *state, now time.Time) error {
+	err = s.view(ctx, func(p project, now time.Time) error {
 		r = List{Tasks: []Listed{}, limit: f.limit, what: f.what, now: now}
 		since, kind := now.Add(-oldAfter), typeOf(f.agent)
-		list := st.tasks(s.opts.ProjectHash, func(t *Task) bool {
+		list := p.tasks(func(t *Task) bool {
 			switch {
 			case !f.state(t.State) || f.agent != "" && !t.of(f.agent, kind):
 				return false
@@ -233,7 +233,7 @@ func (s *core) List(ctx context.Context, q Query) (List, error) {
 			return true
 		})
 		r.Total = len(list)
-		r.Tasks = st.tree(list[:min(len(list), f.limit)])
+		r.Tasks = p.tree(list[:min(len(list), f.limit)])
 		return nil
 	})
 	known := map[string]*time.Time{}
@@ -303,8 +303,8 @@ func (t *Task) of(agent, kind string) bool {
 
 // tasks lists the project's tasks that match: open ones first, each part with the newest
 // activity first.
-func (s *state) tasks(project string, wanted func(*Task) bool) (list []*record) {
-	for _, r := range s.projects[project] {
+func (p project) tasks(wanted func(*Task) bool) (list []*record) {
+	for _, r := range p {
 		if wanted(&r.Task) {
 			list = append(list, r)
 		}
@@ -316,14 +316,14 @@ func (s *state) tasks(project string, wanted func(*Task) bool) (list []*record) 
 }
 
 // tree puts each task below its parent, if the list has it.
-func (s *state) tree(list []*record) []Listed {
+func (p project) tree(list []*record) []Listed {
 	out, blocked := []Listed{}, map[string]*Blocked{}
 	walk(list, func(x *record, depth int) {
 		l := Listed{Task: x.shown(), depth: depth}
-		if w := s.waitsFor(x); w != nil && !x.State.Final() {
+		if w := p.waitsFor(x); w != nil && !x.State.Final() {
 			l.WaitsFor = w.by.ID
 			if _, known := blocked[w.held.ID]; !known { // the parts of a phase wait for the same
-				blocked[w.held.ID] = s.blocked(w)
+				blocked[w.held.ID] = p.blocked(w)
 			}
 			l.Blocked = blocked[w.held.ID]
 		}
@@ -333,8 +333,8 @@ func (s *state) tree(list []*record) []Listed {
 }
 
 // open lists the open tasks that match.
-func (s *state) open(project string, wanted func(*Task) bool) []*record {
-	return s.tasks(project, func(t *Task) bool { return !t.State.Final() && wanted(t) })
+func (p project) open(wanted func(*Task) bool) []*record {
+	return p.tasks(func(t *Task) bool { return !t.State.Final() && wanted(t) })
 }
 
 // Text gives the answer's lines.
@@ -409,9 +409,9 @@ func (s *core) Info(ctx context.Context, _ NoArgs) (Info, error) {
 	r := Info{Silent: []Listed{}, Card: card(s.opts.Version)}
 	counts := map[State]int{}
 	var given []Task // open tasks with an assignee
-	err := s.view(ctx, func(st *state, now time.Time) error {
+	err := s.view(ctx, func(p project, now time.Time) error {
 		r.now = now
-		for _, x := range st.tasks(s.opts.ProjectHash, func(*Task) bool { return true }) {
+		for _, x := range p.tasks(func(*Task) bool { return true }) {
 			counts[x.State]++
 			switch {
 			case x.State.Final():
@@ -469,22 +469,22 @@ func (r Info) Text() string {
 // OpenTasks lists the ids of an agent's open tasks, the newest activity first. It leaves
 // out tasks that the agent may claim by its type.
 func (s *core) OpenTasks(ctx context.Context, agent string) ([]string, error) {
-	return s.openIDs(ctx, func(_ *state, r *record) bool { return agent != "" && r.Assignee == agent })
+	return s.openIDs(ctx, func(_ project, r *record) bool { return agent != "" && r.Assignee == agent })
 }
 
 // FreeFor lists the ids of the tasks that an agent may claim and begin now: unassigned or
 // addressed to its type, the newest activity first. It leaves out tasks that the agent gave.
 func (s *core) FreeFor(ctx context.Context, agent string) ([]string, error) {
-	return s.openIDs(ctx, func(st *state, r *record) bool {
-		return r.freeFor(agent) && r.giver() != agent && st.ready(r)
+	return s.openIDs(ctx, func(p project, r *record) bool {
+		return r.freeFor(agent) && r.giver() != agent && p.ready(r)
 	})
 }
 
-func (s *core) openIDs(ctx context.Context, wanted func(*state, *record) bool) (ids []string, err error) {
-	err = s.view(ctx, func(st *state, _ time.Time) error {
+func (s *core) openIDs(ctx context.Context, wanted func(project, *record) bool) (ids []string, err error) {
+	err = s.view(ctx, func(p project, _ time.Time) error {
 		ids = []string{}
-		for _, r := range st.open(s.opts.ProjectHash, func(*Task) bool { return true }) {
-			if wanted(st, r) {
+		for _, r := range p.open(func(*Task) bool { return true }) {
+			if wanted(p, r) {
 				ids = append(ids, r.ID)
 			}
 		}
@@ -506,9 +506,9 @@ type Result struct {
 // completed without a message or artifact has none.
 func (s *core) Results(ctx context.Context, since time.Time) ([]Result, error) {
 	var out []Result
-	err := s.view(ctx, func(st *state, _ time.Time) error {
+	err := s.view(ctx, func(p project, _ time.Time) error {
 		out = nil
-		for _, x := range st.projects[s.opts.ProjectHash] {
+		for _, x := range p {
 			if r, ok := x.result(); ok && !r.At.Before(since) {
 				out = append(out, r)
 			}
@@ -541,8 +541,8 @@ func (s *core) Reached(ctx context.Context, task, name string) (reached bool, er
 	if err != nil {
 		return false, err
 	}
-	err = s.view(ctx, func(st *state, _ time.Time) error {
-		x, err := st.find(s.opts.ProjectHash, "task", task)
+	err = s.view(ctx, func(p project, _ time.Time) error {
+		x, err := p.find("task", task)
 		if err == nil {
 			reached = x.State == wanted || slices.ContainsFunc(x.History, func(h Transition) bool { return h.To == wanted })
 		}
@@ -565,8 +565,8 @@ func (s *core) Current(ctx context.Context, agent string) (title string, err err
 
 // lastOf is the title of the most recently active matching task.
 func (s *core) lastOf(ctx context.Context, wanted func(*Task) bool) (title string, err error) {
-	err = s.view(ctx, func(st *state, _ time.Time) error {
-		list := st.tasks(s.opts.ProjectHash, wanted)
+	err = s.view(ctx, func(p project, _ time.Time) error {
+		list := p.tasks(wanted)
 		if len(list) > 0 {
 			title = slices.MinFunc(list, func(a, b *record) int {
 				return cmp.Or(b.WorkedAt.Compare(a.WorkedAt), strings.Compare(a.ID, b.ID))
@@ -579,8 +579,8 @@ func (s *core) lastOf(ctx context.Context, wanted func(*Task) bool) (title strin
 
 // Revision is another number after each change of the project's tasks.
 func (s *core) Revision(ctx context.Context) (n uint64, err error) {
-	err = s.view(ctx, func(st *state, _ time.Time) error {
-		for _, x := range st.projects[s.opts.ProjectHash] {
+	err = s.view(ctx, func(p project, _ time.Time) error {
+		for _, x := range p {
 			n = max(n, uint64(x.UpdatedAt.UnixNano()))
 		}
 		return nil
