@@ -233,3 +233,24 @@ func TestManyTextsThatBeginAlike(t *testing.T) {
 		t.Fatal(err, len(m.Records))
 	}
 }
+
+// Each row of a table is a statement: the first cell, and the others under the names of their
+// columns.
+func TestTables(t *testing.T) {
+	m := parse(t, File{"CLAUDE.md", []byte("# Commands\n\nWhat to run.\n| Command | Does | When |\n|:--|---|--:|\n| `make test` | runs **all** tests | before a push |\n| `a \\| b` | pipes | |\n| lonely |\n\n" +
+		"Tool | Version\n--- | ---\nGo | 1.26\n\nNo | table\nhere | at all\n")})
+	var got []string
+	for _, r := range m.Records {
+		got = append(got, r.Key+" = "+r.Value+" @"+r.Source)
+	}
+	want := []string{
+		"commands-what-to-run = What to run. @CLAUDE.md:3",
+		"commands-make-test-does-runs-all = `make test`: Does runs all tests, When before a push @CLAUDE.md:6",
+		"commands-a-b-does-pipes = `a | b`: Does pipes @CLAUDE.md:7",
+		"commands-go = 1.26 @CLAUDE.md:12",
+		"commands-no-table-here-at-all = No | table here | at all @CLAUDE.md:14-15",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -10,8 +10,6 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
-	table "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/text"
 
 	"leanctx/formats"
@@ -120,16 +118,17 @@ type line struct {
 
 // lines reads the statements of a text, of which number is the first line.
 func (b *builder) lines(src []byte, number int) []line {
-	md := goldmark.New(goldmark.WithExtensions(extension.Table))
 	w := &walker{b: b, src: src, number: number}
 	for at, c := range src {
 		if c == '\n' {
 			w.feeds = append(w.feeds, at)
 		}
 	}
-	w.blocks(md.Parser().Parse(text.NewReader(src)), "")
+	w.blocks(document(src), "")
 	return w.out
 }
+
+func document(src []byte) ast.Node { return goldmark.DefaultParser().Parse(text.NewReader(src)) }
 
 type walker struct {
 	b       *builder
@@ -148,7 +147,9 @@ func (w *walker) blocks(parent ast.Node, lead string) {
 		case *ast.Heading:
 			w.heading = w.inline(n)
 		case *ast.Paragraph, *ast.TextBlock:
-			w.statement(n, lead, parent.Kind() == ast.KindListItem)
+			if !w.table(n, lead) {
+				w.statement(n, lead, parent.Kind() == ast.KindListItem)
+			}
 		case *ast.List, *ast.Blockquote:
 			own := lead
 			if last := len(w.out) - 1; last >= 0 && n.PreviousSibling() != nil && n.PreviousSibling().Kind() != ast.KindHeading && strings.HasSuffix(w.out[last].text, ":") {
@@ -159,8 +160,6 @@ func (w *walker) blocks(parent ast.Node, lead string) {
 			w.blocks(n, lead)
 		case *ast.FencedCodeBlock, *ast.CodeBlock:
 			w.code(n)
-		case *table.Table:
-			w.rows(n, lead)
 		case *ast.HTMLBlock:
 			w.b.leave("blocks of HTML", 1)
 		}
@@ -205,32 +204,62 @@ func (w *walker) code(n ast.Node) {
 	_, w.out[last].to = w.at(n)
 }
 
-// rows tells each row of a table as a statement: its first cell, then the others.
-func (w *walker) rows(t ast.Node, lead string) {
-	var head []string
-	for row := t.FirstChild(); row != nil; row = row.NextSibling() {
-		var cells []string
-		for c := row.FirstChild(); c != nil; c = c.NextSibling() {
-			cells = append(cells, w.inline(c))
-		}
-		if row.Kind() == table.KindTableHeader {
-			head = cells
-			continue
-		}
+// table tells each row of a table as a statement: its first cell, then the others. A table is
+// the end of a paragraph, with a line of dashes below the names of its columns. It is read
+// here, since goldmark's extension would cost each start of the program 0.8 ms.
+func (w *walker) table(n ast.Node, lead string) bool {
+	lines, h := n.Lines(), 0
+	for h+1 < lines.Len() && !isDelimiter(w.cells(lines.At(h+1)), len(w.cells(lines.At(h)))) {
+		h++
+	}
+	if h+1 >= lines.Len() {
+		return false
+	}
+	first, _ := w.at(n)
+	if h > 0 {
+		before := w.plain(string(w.src[lines.At(0).Start:lines.At(h).Start]))
+		w.out = append(w.out, line{w.heading, lead + before, false, lead != "", first, first + h - 1})
+	}
+	head := w.cells(lines.At(h))
+	for i := h + 2; i < lines.Len(); i++ {
 		var rest []string
-		for i, c := range cells[min(1, len(cells)):] {
-			if c != "" && len(cells) > 2 && head[i+1] != "" {
+		cells := append(w.cells(lines.At(i)), "")
+		for i, c := range cells[1:min(len(cells), len(head))] {
+			if c != "" && len(head) > 2 && head[i+1] != "" {
 				c = head[i+1] + " " + c
 			}
 			if c != "" {
-				rest = append(rest, c)
+				rest = append(rest, w.plain(c))
 			}
 		}
-		from, to := w.at(row)
 		if len(rest) > 0 {
-			w.out = append(w.out, line{w.heading, lead + cells[0] + ": " + strings.Join(rest, ", "), true, lead != "", from, to})
+			w.out = append(w.out, line{w.heading, lead + w.plain(cells[0]) + ": " + strings.Join(rest, ", "), true, lead != "", first + i, first + i})
 		}
 	}
+	return true
+}
+
+// isDelimiter reports whether cells are the line below the names of so many columns.
+func isDelimiter(cells []string, columns int) bool {
+	return len(cells) > 0 && len(cells) == columns && !slices.ContainsFunc(cells, func(c string) bool { return !strings.Contains(c, "-") || strings.Trim(c, ":-") != "" })
+}
+
+// cells divides a row of a table. A line without a bar is none.
+func (w *walker) cells(row text.Segment) (cells []string) {
+	all := strings.TrimSpace(string(row.Value(w.src)))
+	if !strings.Contains(all, "|") {
+		return nil
+	}
+	all = strings.TrimSuffix(strings.TrimPrefix(strings.ReplaceAll(all, `\|`, "\x00"), "|"), "|")
+	for c := range strings.SplitSeq(all, "|") {
+		cells = append(cells, strings.TrimSpace(strings.ReplaceAll(c, "\x00", "|")))
+	}
+	return cells
+}
+
+// plain is a text without Markdown's marks.
+func (w *walker) plain(text string) string {
+	return (&walker{b: w.b, src: []byte(text)}).inline(document([]byte(text)))
 }
 
 // inline is the text of a block without Markdown's marks; code keeps its
