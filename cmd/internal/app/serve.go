@@ -20,9 +20,7 @@ import (
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/op"
 	"leanctx/cmd/internal/web"
-	"leanctx/knowledge"
 	"leanctx/knowledge/history"
-	"leanctx/knowledge/listing"
 	"leanctx/overview/project"
 )
 
@@ -75,11 +73,6 @@ func (r *run) serve(ctx context.Context, sc op.Scope, a serveArgs) (plainText, e
 	if err := r.greet(scheme, l.Addr().String(), a); err != nil {
 		return "", errors.Join(err, l.Close())
 	}
-	r.stores.background.Go(func() { // reads the facts, so that nobody who asks first has to wait for it
-		if store, err := r.stores.facts(ctx, sc); err == nil {
-			_, _ = listing.Status(ctx, store, knowledge.Nothing{}) // whoever asks is told of an error
-		}
-	})
 	if err := server.Serve(ctx, l, shutdownGrace); err != nil {
 		return "", err
 	}

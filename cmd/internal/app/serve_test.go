@@ -14,15 +14,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"leanctx/cmd/internal/cli"
-	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/op"
 	"leanctx/cmd/internal/web"
-	"leanctx/overview/project"
 )
 
 // address is a server over HTTP within the test, and its token.
@@ -231,46 +228,6 @@ func TestATokenReachesItsProjectsAlone(t *testing.T) {
 	}
 	if _, out, _ := do(t, "", "project", "list"); strings.Contains(out, "fresh") {
 		t.Errorf("a project was made of what is out of reach:\n%s", out)
-	}
-}
-
-// A server uses a known project again that it found a moment ago; nobody else does.
-func TestAProjectThatWasJustFound(t *testing.T) {
-	now := time.Now().Add(time.Hour) // however long the test takes
-	for name, c := range map[string]struct {
-		p         located
-		longLived bool
-		grant     *op.Grant
-		want      bool
-	}{
-		"just found":     {located{Project: project.Project{Hash: "a", Known: true}, found: now}, true, nil, true},
-		"long ago":       {located{Project: project.Project{Hash: "a", Known: true}, found: time.Now().Add(-foundFor)}, true, nil, false},
-		"not recorded":   {located{Project: project.Project{Hash: "a"}, found: now}, true, nil, false},
-		"in a command":   {located{Project: project.Project{Hash: "a", Known: true}, found: now}, false, nil, false},
-		"of other reach": {located{Project: project.Project{Hash: "a", Known: true}, found: now}, true, &op.Grant{Projects: []string{"b"}}, false},
-	} {
-		s := newStores(&config.Config{DataDir: t.TempDir()}, nil)
-		s.longLived = c.longLived
-		s.lastProjects.Store("dir", c.p)
-		if _, ok := s.justFound(op.Scope{Project: "dir", Grant: c.grant}); ok != c.want {
-			t.Errorf("%s: %v", name, ok)
-		}
-	}
-}
-
-// Where the stores of such a project are is read anew: it may have joined a team.
-func TestAProjectThatJoinedAfterItWasFound(t *testing.T) {
-	data := t.TempDir()
-	s := newStores(&config.Config{DataDir: data}, nil)
-	s.longLived = true
-	m := &membership{hash: "a", dataDir: data}
-	s.lastProjects.Store("dir", located{Project: project.Project{Hash: "a", Known: true}, at: m, found: time.Now().Add(time.Hour)})
-	joined := &membership{hash: "a", dataDir: data, State: member}
-	if err := joined.write(); err != nil {
-		t.Fatal(err)
-	}
-	if p, ok := s.justFound(op.Scope{Project: "dir"}); !ok || !p.at.in() {
-		t.Errorf("%+v, %v", p.at, ok)
 	}
 }
 

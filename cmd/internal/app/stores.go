@@ -66,8 +66,7 @@ func (s *stores) serve(logger *slog.Logger) {
 // located is a project, and where its stores are.
 type located struct {
 	project.Project
-	at    *membership
-	found time.Time
+	at *membership
 }
 
 // facts opens the facts of a call's project for its caller.
@@ -333,23 +332,6 @@ func (s *stores) projectRegistry(sc op.Scope) (*project.Registry, string, error)
 	return p, dir, err
 }
 
-// foundFor is how long a server uses a project that it has found. To find it reads the
-// configuration, the directory and its Git files, which a burst of calls does once.
-const foundFor = 100 * time.Millisecond
-
-// justFound is the project of a call if a server found it a moment ago.
-func (s *stores) justFound(sc op.Scope) (p located, ok bool) {
-	if last, known := s.lastProjects.Load(sc.Project); known && s.longLived {
-		p = last.(located)
-	}
-	if !p.Known || time.Since(p.found) >= foundFor || reachable(sc, p.Project, nil) != nil {
-		return p, false
-	}
-	var err error
-	p.at, err = s.membership(p.Hash) // a write after the project joined a team must not go to its former store
-	return p, err == nil
-}
-
 // project finds the project of a call and where its stores are. An operation that changes
 // something first ends a `team leave` of the project that was killed.
 func (s *stores) project(ctx context.Context, sc op.Scope) (located, error) {
@@ -367,9 +349,6 @@ func (s *stores) project(ctx context.Context, sc op.Scope) (located, error) {
 // be written. It does record news about a known project, if it can: a repository that moves
 // is found by its first commit, which often comes after the first fact.
 func (s *stores) find(ctx context.Context, sc op.Scope) (located, error) {
-	if p, ok := s.justFound(sc); ok {
-		return p, nil
-	}
 	projects, dir, err := s.projectRegistry(sc)
 	if err != nil {
 		return located{}, err
@@ -388,7 +367,7 @@ func (s *stores) find(ctx context.Context, sc op.Scope) (located, error) {
 	for _, n := range found.Notices {
 		s.warnOnce(n)
 	}
-	p := located{Project: found, found: time.Now()}
+	p := located{Project: found}
 	if err == nil {
 		p.at, err = s.membership(found.Hash)
 	}
