@@ -17,7 +17,7 @@ import (
 // texts are cut: a fact is shorter, and time and memory grow with the length.
 const maxTokens = 128
 
-// tame mends two things in the back end before its first use, once, since a
+// patchBackend mends two things in the back end before its first use, once, since a
 // session that runs reads the same tables.
 //
 // Integer matrix products get a block size. The back end sets one for floating
@@ -28,7 +28,7 @@ const maxTokens = 128
 // do, and hand buffers to each other without a lock, which the race detector
 // objects to. One after another is as fast here, products use all processors
 // anyhow, and most panics then happen where they can be caught.
-var tame = sync.OnceFunc(func() {
+var patchBackend = sync.OnceFunc(func() {
 	size := &simplego.DotGeneralTargetBlockLog2Dim
 	for _, d := range []dtypes.DType{dtypes.Int8, dtypes.Uint8, dtypes.Int32, dtypes.Int64} {
 		size[d] = size[dtypes.Float32]
@@ -50,7 +50,7 @@ type engine struct {
 // openEngine loads dir/file and dir/tokenizer.json. Whatever they hold, a panic
 // comes back as an error.
 func openEngine(dir, file, pooling string) (e *engine, err error) {
-	tame()
+	patchBackend()
 	session, err := hugot.NewGoSession()
 	if err != nil {
 		return nil, fmt.Errorf("session: %w", err)

@@ -211,9 +211,9 @@ type tokenizerFile struct {
 	PreTokenizer  json.RawMessage `json:"pre_tokenizer"`
 	PostProcessor json.RawMessage `json:"post_processor"`
 	Model         struct {
-		Type   string         `json:"type"`
-		GoesOn *string        `json:"continuing_subword_prefix"`
-		Vocab  map[string]int `json:"vocab"`
+		Type         string         `json:"type"`
+		InsidePrefix *string        `json:"continuing_subword_prefix"`
+		Vocab        map[string]int `json:"vocab"`
 	} `json:"model"`
 }
 
@@ -244,8 +244,8 @@ func (f *tokenizerFile) check() error {
 		return fmt.Errorf("holds no WordPiece vocabulary (model type %q): only BERT's kind of tokenizer is supported", f.Model.Type)
 	case len(f.Model.Vocab) > maxVocabulary:
 		return fmt.Errorf("has %d tokens: only vocabularies of up to %d are supported", len(f.Model.Vocab), maxVocabulary)
-	case f.Model.GoesOn != nil && *f.Model.GoesOn != "##":
-		return fmt.Errorf("marks the inside of words with %q: only BERT's ## is supported", *f.Model.GoesOn)
+	case f.Model.InsidePrefix != nil && *f.Model.InsidePrefix != "##":
+		return fmt.Errorf("marks the inside of words with %q: only BERT's ## is supported", *f.Model.InsidePrefix)
 	case f.Normalizer == nil || f.Normalizer.Type != "BertNormalizer" || !f.Normalizer.Lowercase:
 		return errors.New("does not lower the case of texts as BERT does: only uncased vocabularies are supported")
 	case !isObject(f.PreTokenizer):

@@ -127,7 +127,7 @@ func checkText(t *testing.T, m *Model, text string) {
 }
 
 func FuzzEncode(f *testing.F) {
-	for _, text := range odd {
+	for _, text := range oddTexts {
 		f.Add(text)
 	}
 	r := rand.New(rand.NewPCG(5, 6))

@@ -25,19 +25,19 @@ type Report struct {
 	TextMS    float64 `json:"text_ms"` // of a text of 7 words, not the first
 }
 
-// alike are pairs of texts that mean the same and share no word that carries
+// similarPairs are pairs of texts that mean the same and share no word that carries
 // it. Each text must be nearer to its pair than to any other's: with a
 // tokenizer of another vocabulary, whose numbers are noise to the model, one in
 // 256 would pass.
-var alike = [...][2]string{
+var similarPairs = [...][2]string{
 	{"how do i bake bread at home", "a recipe for a loaf from my own kitchen oven"},
 	{"the doctor treats sick people", "a nurse helps the patients in hospital"},
 	{"our car needs new tires", "the vehicle wants fresh wheels"},
 	{"the program crashes with an error", "this software fails because of a bug"},
 }
 
-// odd are texts that killed a tokenizer or a model somewhere.
-var odd = [...]string{
+// oddTexts are texts that killed a tokenizer or a model somewhere.
+var oddTexts = [...]string{
 	"",
 	" \t\n",
 	"Crème brûlée à la carte, naïve façade, Ångström, İstanbul, e\u0301te\u0301",
@@ -117,7 +117,7 @@ func (t *selfTest) lengths(ctx context.Context) error {
 }
 
 func (t *selfTest) scripts(ctx context.Context) error {
-	for _, text := range append(odd[:], strings.Repeat("long", 16<<10)) {
+	for _, text := range append(oddTexts[:], strings.Repeat("long", 16<<10)) {
 		if _, err := t.encode(ctx, text); err != nil {
 			return fmt.Errorf("text %.40q: %w", text, err)
 		}
@@ -127,8 +127,8 @@ func (t *selfTest) scripts(ctx context.Context) error {
 
 // meaning checks that the vectors say what the texts mean.
 func (t *selfTest) meaning(ctx context.Context) error {
-	var vectors [len(alike)][2][]float32
-	for i, pair := range alike {
+	var vectors [len(similarPairs)][2][]float32
+	for i, pair := range similarPairs {
 		for j, text := range pair {
 			v, err := t.encode(ctx, text)
 			if err != nil {
@@ -139,9 +139,9 @@ func (t *selfTest) meaning(ctx context.Context) error {
 	}
 	t.report.Similar, t.report.Unrelated = 1, -1
 	wrong := 0
-	for i := range alike {
+	for i := range similarPairs {
 		own, other := cosine(vectors[i][0], vectors[i][1]), -1.0
-		for j := range alike {
+		for j := range similarPairs {
 			if j != i {
 				other = max(other, cosine(vectors[i][0], vectors[j][1]))
 			}
@@ -153,19 +153,19 @@ func (t *selfTest) meaning(ctx context.Context) error {
 	}
 	if wrong > 0 {
 		return fmt.Errorf("%d of %d texts are nearer to an unrelated text than to one that means the same: "+
-			"the tokenizer is another model's, or the model was not trained to compare sentences", wrong, len(alike))
+			"the tokenizer is another model's, or the model was not trained to compare sentences", wrong, len(similarPairs))
 	}
 	return nil
 }
 
 // repeats checks that a text has one vector, whenever it is asked for.
 func (t *selfTest) repeats(ctx context.Context) error {
-	first, err := t.encode(ctx, alike[0][0])
+	first, err := t.encode(ctx, similarPairs[0][0])
 	if err != nil {
 		return err
 	}
 	start := time.Now()
-	again, err := t.model.Encode(ctx, []string{alike[0][0]})
+	again, err := t.model.Encode(ctx, []string{similarPairs[0][0]})
 	if err != nil {
 		return err
 	}
@@ -204,11 +204,11 @@ type result struct {
 func Exec(path string, args ...string) Child {
 	return func(ctx context.Context, dir string) (Report, error) {
 		cmd := exec.CommandContext(ctx, path, append(args[:len(args):len(args)], dir)...)
-		var out, said bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &out, &said
+		var out, stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &stderr
 		cmd.WaitDelay = 5 * time.Second
 		if err := cmd.Run(); err != nil {
-			line, _, _ := strings.Cut(strings.TrimSpace(said.String()), "\n")
+			line, _, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n")
 			return Report{}, fmt.Errorf("self-test: it ended its process: %w: %s", err, cut(line, 300))
 		}
 		var r result

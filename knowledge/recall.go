@@ -449,7 +449,7 @@ func (c *candidates) addVectors(ctx context.Context, x *vectorSync, e vectors.En
 		r := &c.ranked[i]
 		texts, to = append(texts, meaning.Of(v)), append(to, &r.Vector)
 		if t, ok := meaning.OfQuestions(v); ok {
-			texts, to = append(texts, t), append(to, &r.Asked)
+			texts, to = append(texts, t), append(to, &r.QuestionsVector)
 		}
 		if e.Instant {
 			texts, to = append(texts, meaning.OfName(v)), append(to, &r.Name)

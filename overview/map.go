@@ -96,7 +96,7 @@ func (m *Map) Overview(ctx context.Context, q Inquiry) (Overview, error) {
 		return Overview{}, err
 	}
 	known := make(chan *stored, 1)
-	go func() { known <- m.known() }()
+	go func() { known <- m.cached() }()
 	found, err := tree.List(ctx, m.root, &tree.Options{Git: m.o.Git, Logger: m.o.Logger})
 	if err != nil {
 		return Overview{}, err
@@ -168,8 +168,8 @@ func (m *Map) requested(p string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-// known is the content of the cache.
-func (m *Map) known() *stored {
+// cached is the content of the cache.
+func (m *Map) cached() *stored {
 	s, err := loadCache(cacheFile(m.o.Cache, m.root))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		m.o.Logger.Debug("the overview does without its cache", "error", err)

@@ -97,7 +97,7 @@ func (s *scanner) scan(ctx context.Context, files []tree.File, old map[string]*e
 	for i, f := range files {
 		// It does not depend on the cache, so that the same tree gives the same answer.
 		if left -= cost(&f); left < 0 && cost(&f) > 0 {
-			out[i] = named(f)
+			out[i] = nameOnly(f)
 			continue
 		}
 		if e := old[f.Path]; e != nil && e.Size == f.Size && e.ModTime == f.ModTime && e.timeIsFinal() {
@@ -155,8 +155,8 @@ func share(l source.Language, size int64) int64 {
 	return headMost
 }
 
-// named is the entry of a file that was not read. Its time is never final.
-func named(f tree.File) *entry {
+// nameOnly is the entry of a file that was not read. Its time is never final.
+func nameOnly(f tree.File) *entry {
 	e := &entry{File: f, ReadAt: math.MinInt64 / 2, unopened: true, Language: source.Of(f.Path)}
 	e.Terms, e.Weight = pack(source.Read(f.Path, "").Terms)
 	return e

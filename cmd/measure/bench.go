@@ -112,16 +112,16 @@ type floor struct {
 // bench is a store of one size and what the rows need.
 type bench struct {
 	benchOptions
-	ctx     context.Context
-	n       int
-	dir     string
-	project string
-	input   string // the facts as JSON lines
-	gen     *generator
-	asked   asked
-	texts   []string // of all facts
-	took    float64  // the import
-	notes   map[string]int
+	ctx       context.Context
+	n         int
+	dir       string
+	project   string
+	input     string // the facts as JSON lines
+	gen       *generator
+	questions questions
+	texts     []string // of all facts
+	took      float64  // the import
+	notes     map[string]int
 
 	server *server
 	plain  bleve.Index
@@ -252,7 +252,7 @@ func (b *bench) make() error {
 	progress("%d facts: making the store", b.n)
 	b.gen = newGenerator(b.n)
 	var err error
-	if b.asked, b.texts, err = b.gen.write(b.input, b.n); err != nil {
+	if b.questions, b.texts, err = b.gen.write(b.input, b.n); err != nil {
 		return err
 	}
 	b.took, err = timed(func() error { _, err := b.command("knowledge", "import", b.input); return err })
@@ -337,19 +337,19 @@ func benchRows() []row {
 		}},
 
 		asCommand("version", false, func(int) float64 { return 15_000 }, func(*bench, int) []string { return []string{"version"} }),
-		coldRecall("recall, a rare word", cold, func(b *bench, i int) string { return pick(b.asked.rare, i) }),
-		coldRecall("recall, a common word", cold, func(b *bench, i int) string { return pick(b.asked.common, i) }),
-		coldRecall("recall, a question", cold, func(b *bench, i int) string { return pick(b.asked.several, i) }),
+		coldRecall("recall, a rare word", cold, func(b *bench, i int) string { return pick(b.questions.rare, i) }),
+		coldRecall("recall, a common word", cold, func(b *bench, i int) string { return pick(b.questions.common, i) }),
+		coldRecall("recall, a question", cold, func(b *bench, i int) string { return pick(b.questions.several, i) }),
 		coldRecall("recall, words that are not there", cold, func(_ *bench, i int) string { return "zzy" + spelled(i+99) + "xq" }),
 		asCommand("recall, an exact key", false, cold, func(b *bench, i int) []string {
-			k := pick(b.asked.keys, i)
+			k := pick(b.questions.keys, i)
 			return []string{"knowledge", "recall", "--category", k.category, "--key", k.key}
 		}),
 		asCommand("remember", true, cold, func(b *bench, _ int) []string {
 			f := b.gen.fact()
 			return []string{"knowledge", "remember", f.Value, "--category", f.Category, "--key", f.Key}
 		}),
-		hook("hook, a prompt", "user-prompt", cold, func(b *bench, i int) object { return object{"prompt": pick(b.asked.several, i)} }),
+		hook("hook, a prompt", "user-prompt", cold, func(b *bench, i int) object { return object{"prompt": pick(b.questions.several, i)} }),
 		hook("hook, a file", "post-tool", cold, func(*bench, int) object { return object{"tool_input": object{"file_path": "src/a.go"}} }),
 		hook("hook, a session's start", "session-start", briefing, func(*bench, int) object { return object{"source": "startup"} }),
 		asCommand("wakeup", true, briefing, func(*bench, int) []string { return []string{"knowledge", "wakeup"} }),
@@ -360,12 +360,12 @@ func benchRows() []row {
 				f := b.gen.fact()
 				return b.call("remember", object{"category": f.Category, "key": f.Key, "value": f.Value})
 			}},
-		warmRecall("recall, a rare word, lexical", "lexical", false, func(b *bench, i int) string { return pick(b.asked.rare, i) }),
-		warmRecall("recall, a question, lexical", "lexical", true, func(b *bench, i int) string { return pick(b.asked.several, i) }),
-		warmRecall("recall, a question, auto", "auto", true, func(b *bench, i int) string { return pick(b.asked.several, i) }),
+		warmRecall("recall, a rare word, lexical", "lexical", false, func(b *bench, i int) string { return pick(b.questions.rare, i) }),
+		warmRecall("recall, a question, lexical", "lexical", true, func(b *bench, i int) string { return pick(b.questions.several, i) }),
+		warmRecall("recall, a question, auto", "auto", true, func(b *bench, i int) string { return pick(b.questions.several, i) }),
 		{group: "in a server", name: "recall, an exact key", runs: 101, floors: []floor{ping(1)},
 			run: func(b *bench, i int) (float64, error) {
-				k := pick(b.asked.keys, i)
+				k := pick(b.questions.keys, i)
 				return b.call("recall", object{"category": k.category, "key": k.key})
 			}},
 		{group: "in a server", name: "wakeup", runs: 21, floors: []floor{ping(1)},
@@ -378,7 +378,7 @@ func benchRows() []row {
 						return 0, err
 					}
 				}
-				return b.call("recall", object{"query": pick(b.asked.several, i)})
+				return b.call("recall", object{"query": pick(b.questions.several, i)})
 			}},
 
 		{group: "the whole store", name: "import", run: func(b *bench, _ int) (float64, error) { return b.took, nil }},
@@ -659,7 +659,7 @@ func resident(b *bench, _ int) (float64, error) {
 		return 0, err
 	}
 	for i := range 20 {
-		if _, _, err := s.recall(object{"query": pick(b.asked.several, i)}); err != nil {
+		if _, _, err := s.recall(object{"query": pick(b.questions.several, i)}); err != nil {
 			return 0, err
 		}
 	}

@@ -315,11 +315,11 @@ func (e *evaluator) measure(c corpus) (rows []Row, s *corpusStore, err error) {
 			return nil, nil, err
 		}
 		groups := slices.Sorted(maps.Keys(s.projects))
-		asked := make([]query, len(foreign))
+		questions := make([]query, len(foreign))
 		for i, text := range foreign {
-			asked[i] = query{group: groups[i%len(groups)], text: text}
+			questions[i] = query{group: groups[i%len(groups)], text: text}
 		}
-		if t.row.Foreign, err = e.strangers(s, asked, mode); err != nil {
+		if t.row.Foreign, err = e.strangers(s, questions, mode); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -333,9 +333,9 @@ func (e *evaluator) measure(c corpus) (rows []Row, s *corpusStore, err error) {
 }
 
 // strangers asks questions that nothing stored answers.
-func (e *evaluator) strangers(s *corpusStore, asked []query, mode string) (*Strangers, error) {
-	out := &Strangers{N: len(asked)}
-	for _, q := range asked {
+func (e *evaluator) strangers(s *corpusStore, questions []query, mode string) (*Strangers, error) {
+	out := &Strangers{N: len(questions)}
+	for _, q := range questions {
 		if s.projects[q.group] == "" {
 			continue // nothing is left of its project
 		}
@@ -344,9 +344,9 @@ func (e *evaluator) strangers(s *corpusStore, asked []query, mode string) (*Stra
 			return nil, err
 		}
 		if firm {
-			out.Firm += 1 / float64(len(asked))
+			out.Firm += 1 / float64(len(questions))
 		} else if any {
-			out.Maybe += 1 / float64(len(asked))
+			out.Maybe += 1 / float64(len(questions))
 		}
 	}
 	return out, nil

@@ -142,14 +142,14 @@ func (g *generator) fact() madeFact {
 	return f
 }
 
-// asked are questions about the facts.
-type asked struct {
+// questions are about the facts.
+type questions struct {
 	rare, common, several []string
 	keys                  []name
 }
 
 // write makes n facts, writes them as JSON lines and returns questions about them.
-func (g *generator) write(path string, n int) (q asked, values []string, err error) {
+func (g *generator) write(path string, n int) (q questions, values []string, err error) {
 	f, err := os.Create(path)
 	if err != nil {
 		return q, nil, err

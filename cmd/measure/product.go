@@ -148,8 +148,8 @@ func (s *server) ask(action string, args object, into any) error {
 	return json.Unmarshal([]byte(text), into)
 }
 
-// found is one fact of an answer of recall.
-type found struct {
+// recalledFact is one fact of an answer of recall.
+type recalledFact struct {
 	Category string `json:"category"`
 	Key      string `json:"key"`
 	Value    string `json:"value"`
@@ -157,9 +157,9 @@ type found struct {
 }
 
 // recall asks and tells how long it took.
-func (s *server) recall(args object) ([]found, time.Duration, error) {
+func (s *server) recall(args object) ([]recalledFact, time.Duration, error) {
 	var answer struct {
-		Facts []found `json:"facts"`
+		Facts []recalledFact `json:"facts"`
 	}
 	start := time.Now()
 	err := s.ask("recall", args, &answer)

@@ -138,7 +138,7 @@ func (e *evaluator) foreign(folder string) (out []string, err error) {
 		if strings.HasPrefix(file, folder+"/") {
 			continue
 		}
-		asked, err := records[struct{ Text, Question string }](e, file)
+		questions, err := records[struct{ Text, Question string }](e, file)
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
@@ -146,7 +146,7 @@ func (e *evaluator) foreign(folder string) (out []string, err error) {
 			return nil, err
 		}
 		var texts []string
-		for _, q := range asked {
+		for _, q := range questions {
 			texts = append(texts, q.Text+q.Question)
 		}
 		others = append(others, texts)
@@ -206,12 +206,12 @@ func (e *evaluator) readProject(c *corpus, project string) error {
 		}
 		c.facts = append(c.facts, doc)
 	}
-	asked, err := records[struct {
+	questions, err := records[struct {
 		ID, Kind, Question string
 		AsOf               string `json:"as_of"`
 		Expect, Stale      []int
 	}](e, at("questions.jsonl"))
-	for _, a := range asked {
+	for _, a := range questions {
 		q := query{id: a.ID, group: project, kind: a.Kind, text: a.Question, anyOf: true, relevant: grades{}, stale: map[string]bool{}}
 		for _, n := range a.Expect {
 			q.relevant[id(n)] = 1
@@ -236,7 +236,7 @@ func consolidation(size string) func(*evaluator) ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		asked, err := records[struct {
+		questions, err := records[struct {
 			Question, Hops string
 			Answers        []string
 		}](e, "factconsolidation/questions_"+size+".jsonl.gz")
@@ -254,7 +254,7 @@ func consolidation(size string) func(*evaluator) ([]Row, error) {
 			latest[id] = statement{s.Text, s.Subject, s.Object}
 			c.facts = append(c.facts, fact{id: id, args: object{"category": s.Relation, "key": s.Subject, "value": s.Text}})
 		}
-		for i, a := range asked {
+		for i, a := range questions {
 			q := query{id: fmt.Sprint(i), text: a.Question, anyOf: true, relevant: grades{}}
 			current := false
 			for id, s := range latest {
@@ -315,7 +315,7 @@ func documents(folder string) func(*evaluator) ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		asked, err := records[text](e, folder+"/queries.jsonl.gz")
+		questions, err := records[text](e, folder+"/queries.jsonl.gz")
 		if err != nil {
 			return nil, err
 		}
@@ -330,7 +330,7 @@ func documents(folder string) func(*evaluator) ([]Row, error) {
 			}
 			c.facts = append(c.facts, fact{id: d.ID, group: d.Group, args: object{"category": d.Title, "key": d.ID, "value": d.Text}})
 		}
-		for _, q := range asked {
+		for _, q := range questions {
 			if len(judged[q.ID]) > 0 {
 				c.queries = append(c.queries, query{id: q.ID, group: q.Group, text: q.Text, relevant: judged[q.ID]})
 			}
@@ -372,7 +372,7 @@ func yagoAsOf(e *evaluator) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	asked, err := records[struct {
+	questions, err := records[struct {
 		Subject, Relation string
 		AsOf              int `json:"as_of"`
 		Expect            []string
@@ -424,14 +424,14 @@ func yagoAsOf(e *evaluator) ([]Row, error) {
 		f = maps.Clone(f)
 		f["project"] = project
 		_, err = e.server.call("remember", f)
-		said, isTool := errors.AsType[toolError](err)
+		refusal, isTool := errors.AsType[toolError](err)
 		after, err := e.timeline(project, fmt.Sprint(f["category"]), fmt.Sprint(f["key"]))
 		if err != nil {
 			return nil, err
 		}
-		t.check(isTool && strings.Contains(string(said), "valid_") && before.Total == after.Total, "%s: from %v until %v is not refused: %q", key(f), f["valid_from"], f["valid_until"], said)
+		t.check(isTool && strings.Contains(string(refusal), "valid_") && before.Total == after.Total, "%s: from %v until %v is not refused: %q", key(f), f["valid_from"], f["valid_until"], refusal)
 	}
-	for _, q := range asked {
+	for _, q := range questions {
 		if !e.sampled(q.Relation + "/" + q.Subject) {
 			continue
 		}

@@ -26,12 +26,12 @@ func (x *Index) Scan(ctx context.Context, encoder string, question [][]float32, 
 	if m == nil || limit < 1 {
 		return nil, ctx.Err()
 	}
-	var queries []whole
+	var queries []query
 	for _, v := range question {
 		if len(v) != m.dim {
 			return nil, fmt.Errorf("query has %d values, the vectors of %s have %d", len(v), m.encoder, m.dim)
 		}
-		if w := wholeNumbers(v); w.scale > 0 {
+		if w := quantiseQuery(v); w.scale > 0 {
 			queries = append(queries, w)
 		}
 	}
@@ -86,21 +86,21 @@ func parallel(ctx context.Context, n, part int, f func(from, to int)) {
 	wg.Wait()
 }
 
-// whole is a vector as whole numbers times a scale.
-type whole struct {
+// query is a vector as whole numbers times a scale.
+type query struct {
 	values []int32
 	scale  float32
 }
 
-// wholeNumbers gives a vector as whole numbers as fine as sums of products with
+// quantiseQuery gives a vector as whole numbers as fine as sums of products with
 // int8 fit into 32 bits. The scale is 0 when there is nothing to compare: zeros,
 // or values that are no numbers.
-func wholeNumbers(v []float32) whole {
+func quantiseQuery(v []float32) query {
 	most := float32(0)
 	for _, x := range v {
 		most = max(most, x, -x)
 	}
-	out := whole{values: make([]int32, len(v))}
+	out := query{values: make([]int32, len(v))}
 	if most == 0 || most != most || math.IsInf(float64(most), 0) {
 		return out
 	}

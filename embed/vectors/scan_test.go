@@ -128,7 +128,7 @@ func BenchmarkScan(b *testing.B) {
 	x := Open(dir)
 	keys, vectors := vectorsOf(1, n, dim)
 	put(b, x, named{"a@1", dim}, keys, vectors)
-	query, flat := wholeNumbers(vectors[n/2]).values, x.sets["a@1"].rows
+	query, flat := quantiseQuery(vectors[n/2]).values, x.sets["a@1"].rows
 	out := make([]int32, n)
 	b.Run("floor", func(b *testing.B) {
 		for b.Loop() {

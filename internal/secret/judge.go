@@ -14,8 +14,8 @@ var genericStopwords string
 // In prose, an identifier, a colon and a long word are no sign of a secret. These are the
 // tests that gitleaks, made for source code, does not have.
 
-// valued judges the value of an assignment.
-func (m *matcher) valued(text string, got match) bool {
+// secretValue judges the value of an assignment.
+func (m *matcher) secretValue(text string, got match) bool {
 	value := text[got.start:got.end]
 	if !strings.ContainsAny(value, "0123456789") || placeholder(value) || nameLike(value) {
 		return false

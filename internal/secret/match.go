@@ -11,10 +11,10 @@ import (
 type form uint8
 
 const (
-	prefixed form = iota // the match begins with the trigger
-	assigned             // the trigger begins an identifier; an operator and the secret follow
-	anywhere             // the trigger is somewhere in the text
-	coded                // find says, given the trigger's place
+	prefixed   form = iota // the match begins with the trigger
+	assigned               // the trigger begins an identifier; an operator and the secret follow
+	anywhere               // the trigger is somewhere in the text
+	byFunction             // find says, given the trigger's place
 )
 
 // rule is a row of a table.
@@ -64,7 +64,7 @@ func (m *matcher) expressions() *compiled {
 			m.compiled.body = regexp.MustCompile(`\A(?:` + m.rule.body + `)`)
 		case anywhere:
 			m.compiled.body = regexp.MustCompile(m.rule.body)
-		case coded:
+		case byFunction:
 		}
 		if m.rule.allow != "" {
 			m.compiled.allow = regexp.MustCompile(m.rule.allow)
@@ -127,7 +127,7 @@ const window = 4 << 10
 
 // at matches the rule where its trigger stands.
 func (m *matcher) at(text string, at int) (match, bool) {
-	if m.form == coded {
+	if m.form == byFunction {
 		start, end := m.find(text, at)
 		return match{from: at, to: max(end, at+1), start: start, end: end}, end > start
 	}
@@ -186,7 +186,7 @@ func (m *matcher) accepts(text string, got match) bool {
 		if c.allowAll != nil && c.allowAll.MatchString(text[extended(text, got.from):got.to]) {
 			return false
 		}
-		return m.valued(text, got)
+		return m.secretValue(text, got)
 	default:
 		return true
 	}

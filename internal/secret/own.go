@@ -4,15 +4,15 @@ import "strings"
 
 // ownRules are what gitleaks has not, or has for whole source files only. Only ever read.
 var ownRules = [...]rule{
-	{id: "private-key", form: coded, triggers: []string{"-----begin"}, find: privateKey},
-	{id: "url-password", form: coded, triggers: []string{"://"}, find: urlPassword},
-	{id: "url-token", form: coded, triggers: []string{"://"}, find: urlToken, entropy: 3},
-	{id: "url-parameter", form: coded, broad: 1, find: urlParameter,
+	{id: "private-key", form: byFunction, triggers: []string{"-----begin"}, find: privateKey},
+	{id: "url-password", form: byFunction, triggers: []string{"://"}, find: urlPassword},
+	{id: "url-token", form: byFunction, triggers: []string{"://"}, find: urlToken, entropy: 3},
+	{id: "url-parameter", form: byFunction, broad: 1, find: urlParameter,
 		triggers: []string{"password=", "passwd=", "pwd=", "token=", "secret=", "key=", "sig=", "signature="}},
-	{id: "password-assignment", form: coded, triggers: []string{"password", "passwd", "passphrase", "pwd"}, find: password, broad: 2},
-	{id: "netrc-password", form: coded, triggers: []string{"password"}, find: netrc, start: true},
-	{id: "command-password", form: coded, triggers: []string{"--password=", "-p"}, find: flagPassword, broad: 1},
-	{id: "curl-password", form: coded, triggers: []string{"-u", "--user"}, find: curlPassword, broad: 1},
+	{id: "password-assignment", form: byFunction, triggers: []string{"password", "passwd", "passphrase", "pwd"}, find: password, broad: 2},
+	{id: "netrc-password", form: byFunction, triggers: []string{"password"}, find: netrc, start: true},
+	{id: "command-password", form: byFunction, triggers: []string{"--password=", "-p"}, find: flagPassword, broad: 1},
+	{id: "curl-password", form: byFunction, triggers: []string{"-u", "--user"}, find: curlPassword, broad: 1},
 	{id: "bearer-token", form: prefixed, triggers: []string{"bearer"}, body: `(?i)bearer[ \t]+([\w.~+/=-]{19,}[\w~+/=-])`, start: true, broad: 1, random: true},
 	{id: "basic-auth", form: prefixed, triggers: []string{"authorization"}, solid: 13,
 		body: `(?i)authorization["']?\s*[:=]\s*["']?basic\s+([a-z0-9+/]{8,}={0,2})`},

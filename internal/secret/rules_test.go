@@ -52,7 +52,7 @@ func TestEveryRuleCompilesAndNamesItself(t *testing.T) {
 	r := redactor(t)
 	for _, m := range r.rules {
 		m.expressions()
-		if m.form != coded && m.group > m.compiled.body.NumSubexp() {
+		if m.form != byFunction && m.group > m.compiled.body.NumSubexp() {
 			t.Errorf("%s has no group %d", m.id, m.group)
 		}
 		if !isRuleID(m.id) {
@@ -74,7 +74,7 @@ func TestEveryRuleCompilesAndNamesItself(t *testing.T) {
 func TestEveryRuleFindsWhatItDescribes(t *testing.T) {
 	r := redactor(t)
 	for i, m := range r.rules {
-		if m.form == coded {
+		if m.form == byFunction {
 			continue
 		}
 		text := rapid.StringMatching(strings.ReplaceAll(m.rule.body, following, ""))
@@ -88,7 +88,7 @@ func TestEveryRuleFindsWhatItDescribes(t *testing.T) {
 			for at := range len(s.text) - 1 {
 				for _, w := range m.triggers {
 					if hasFold(s.text[at:], w) {
-						s.hit(&trigger{text: w, rule: uint16(i)}, at)
+						s.try(&trigger{text: w, rule: uint16(i)}, at)
 					}
 				}
 			}

@@ -67,13 +67,13 @@ type search struct {
 func (r *Redactor) find(text string) []span {
 	s := search{r: r, text: text}
 	for _, i := range r.always {
-		s.whole(i)
+		s.searchAll(i)
 	}
 	for i := 0; i+1 < len(text); i++ {
 		for w := r.triggers.heads[pair(text[i], text[i+1])]; w != 0; {
 			t := &r.triggers.words[w-1]
 			if hasFold(text[i:], t.text) {
-				s.hit(t, i)
+				s.try(t, i)
 			}
 			w = t.next
 		}
@@ -81,37 +81,37 @@ func (r *Redactor) find(text string) []span {
 	return s.spans
 }
 
-// hit tries the rule of a trigger that stands at i.
-func (s *search) hit(t *trigger, i int) {
+// try tries the rule of a trigger that stands at i.
+func (s *search) try(t *trigger, i int) {
 	m := s.r.rules[t.rule]
 	if m.form == anywhere {
-		s.whole(t.rule)
+		s.searchAll(t.rule)
 		return
 	}
 	if !m.promising(s.text, i, len(t.text)) || s.upto[t.rule] > i {
 		return
 	}
 	if got, ok := m.at(s.text, i); ok {
-		s.took(t.rule, got)
+		s.keep(t.rule, got)
 	}
 }
 
-// whole looks for a rule in the whole text, the first time it is called for it.
-func (s *search) whole(i uint16) {
+// searchAll looks for a rule in the whole text, the first time it is called for it.
+func (s *search) searchAll(i uint16) {
 	if s.upto[i] > 0 {
 		return
 	}
 	m := s.r.rules[i]
 	re := m.expressions().body
 	for _, loc := range re.FindAllStringSubmatchIndex(s.text, -1) {
-		s.took(i, m.result(loc, 0))
+		s.keep(i, m.result(loc, 0))
 	}
-	s.passed(i, len(s.text)+1)
+	s.skipTo(i, len(s.text)+1)
 }
 
-// took keeps a match if its secret is one.
-func (s *search) took(i uint16, got match) {
-	s.passed(i, got.to)
+// keep keeps a match if its secret is one.
+func (s *search) keep(i uint16, got match) {
+	s.skipTo(i, got.to)
 	m := s.r.rules[i]
 	if got.start >= got.end || !m.accepts(s.text, got) || s.marked(got.start, got.end) {
 		return
@@ -119,7 +119,7 @@ func (s *search) took(i uint16, got match) {
 	s.spans = append(s.spans, span{start: got.start, end: got.end, rule: &m.rule})
 }
 
-func (s *search) passed(i uint16, to int) {
+func (s *search) skipTo(i uint16, to int) {
 	if s.upto == nil {
 		s.upto = map[uint16]int{}
 	}

@@ -84,8 +84,8 @@ type dates struct {
 	newest time.Time // what a month without a year is counted back from
 }
 
-// found is a period and the words i to j that name it.
-type found struct {
+// mention is a period and the words i to j that name it.
+type mention struct {
 	period
 	i, j   int
 	inFull bool // with its year: it needs no word that leads to it
@@ -100,14 +100,14 @@ var leads = map[string]bool{"in": true, "on": true, "at": true, "during": true, 
 
 // find gives the date of the question, the most precise one and of equals the first, and the spans of all.
 func (d *dates) find() (date *Date, spans [][2]int, ok bool) {
-	var named []found
+	var named []mention
 	for i := 0; i < len(d.words); i++ {
 		if f, ok := d.at(i); ok {
 			named = append(named, f)
 			i = f.j
 		}
 	}
-	var best *found
+	var best *mention
 	for _, f := range named {
 		if f, ok := d.led(f, len(named) > 1); ok {
 			spans = append(spans, [2]int{d.words[f.i].start, d.words[f.j].end})
@@ -122,7 +122,7 @@ func (d *dates) find() (date *Date, spans [][2]int, ok bool) {
 
 // led takes in the words that lead to a date: a preposition, "the end of". A date without a year that nothing leads to
 // is only a word, unless it stands beside another one. A date that is not over is the present.
-func (d *dates) led(f found, beside bool) (found, bool) {
+func (d *dates) led(f mention, beside bool) (mention, bool) {
 	i, led, last := f.i, f.inFull || f.day && beside, f.last
 	preposition := false
 	for i > 0 {
@@ -154,27 +154,27 @@ func (d *dates) led(f found, beside bool) (found, bool) {
 }
 
 // at reads the date that begins with word i, without what leads to it.
-func (d *dates) at(i int) (found, bool) {
-	for _, read := range []func(int) (found, bool){d.numeric, d.monthFirst, d.dayFirst, d.yearly, d.relative, d.year} {
+func (d *dates) at(i int) (mention, bool) {
+	for _, read := range []func(int) (mention, bool){d.numeric, d.monthFirst, d.dayFirst, d.yearly, d.relative, d.year} {
 		if f, ok := read(i); ok {
 			return f, true
 		}
 	}
-	return found{}, false
+	return mention{}, false
 }
 
 // numeric reads 2026-02-01, 2026/02/01, 2026-02 and 1.2.2026.
-func (d *dates) numeric(i int) (found, bool) {
+func (d *dates) numeric(i int) (mention, bool) {
 	w := d.words[i].text
 	for _, layout := range []string{"2006-01-02", "2006/01/02", "2.1.2006"} {
 		if t, err := time.Parse(layout, w); err == nil {
-			return found{oneDay(t), i, i, true}, true
+			return mention{oneDay(t), i, i, true}, true
 		}
 	}
 	if t, err := time.Parse("2006-01", w); err == nil {
-		return found{monthOf(t.Year(), t.Month()), i, i, true}, true
+		return mention{monthOf(t.Year(), t.Month()), i, i, true}, true
 	}
-	return found{}, false
+	return mention{}, false
 }
 
 // word is the text of word i, empty past the end.
@@ -238,10 +238,10 @@ func monthAt(w string) (time.Month, bool) {
 }
 
 // monthFirst reads march 2026, feb 1st 2026, october '25, and a month alone.
-func (d *dates) monthFirst(i int) (found, bool) {
+func (d *dates) monthFirst(i int) (mention, bool) {
 	m, ok := monthAt(d.word(i))
 	if !ok {
-		return found{}, false
+		return mention{}, false
 	}
 	j, day := i, 0
 	if n, ok := dayAt(d.word(j + 1)); ok {
@@ -251,10 +251,10 @@ func (d *dates) monthFirst(i int) (found, bool) {
 }
 
 // dayFirst reads 1 march 2026 and 1st of february.
-func (d *dates) dayFirst(i int) (found, bool) {
+func (d *dates) dayFirst(i int) (mention, bool) {
 	day, ok := dayAt(d.word(i))
 	if !ok {
-		return found{}, false
+		return mention{}, false
 	}
 	j := i + 1
 	if d.word(j) == "of" {
@@ -262,14 +262,14 @@ func (d *dates) dayFirst(i int) (found, bool) {
 	}
 	m, ok := monthAt(d.word(j))
 	if !ok {
-		return found{}, false
+		return mention{}, false
 	}
 	return d.inMonth(i, j, m, day), true
 }
 
 // inMonth is a month or a day of it. It lies in the year that follows word j, else in the last year in which it is
 // over.
-func (d *dates) inMonth(i, j int, m time.Month, day int) found {
+func (d *dates) inMonth(i, j int, m time.Month, day int) mention {
 	in := func(y int) period {
 		if day > 0 && dayOf(y, m, day).Month() == m {
 			return oneDay(dayOf(y, m, day))
@@ -278,9 +278,9 @@ func (d *dates) inMonth(i, j int, m time.Month, day int) found {
 	}
 	if y, n, ok := d.yearAt(j + 1); ok {
 		p := in(y)
-		return found{p, i, j + n, true}
+		return mention{p, i, j + n, true}
 	}
-	return found{d.latest(in), i, j, false}
+	return mention{d.latest(in), i, j, false}
 }
 
 // latest is the last one of a yearly period that is over.
@@ -301,42 +301,42 @@ var yearly = map[string]struct{ month, day, toMonth, toDay int }{
 }
 
 // yearly reads Christmas, autumn 2025, last summer, and Q3 2025, which needs its year.
-func (d *dates) yearly(i int) (found, bool) {
+func (d *dates) yearly(i int) (mention, bool) {
 	name, j := d.word(i), i
 	if name == "new" && strings.HasPrefix(d.word(i+1), "year") {
 		name, j = "new year", i+1
 	}
 	is, ok := yearly[name]
 	if !ok {
-		return found{}, false
+		return mention{}, false
 	}
 	in := func(y int) period {
 		return period{dayOf(y, time.Month(is.month), is.day), dayOf(y, time.Month(is.toMonth), is.toDay), false}
 	}
 	if y, n, ok := d.yearAt(j + 1); ok {
-		return found{in(y), i, j + n, true}, true
+		return mention{in(y), i, j + n, true}, true
 	}
-	return found{d.latest(in), i, j, false}, name[0] != 'q'
+	return mention{d.latest(in), i, j, false}, name[0] != 'q'
 }
 
 // spelled are the numbers from 0 that a question may write as words.
 var spelled = strings.Fields("no one two three four five six seven eight nine ten eleven twelve")
 
 // relative reads yesterday, last year, last month, last week, 3 days ago, two weeks ago, a year ago.
-func (d *dates) relative(i int) (found, bool) {
+func (d *dates) relative(i int) (mention, bool) {
 	today := d.now.UTC().Truncate(24 * time.Hour)
 	if d.word(i) == "yesterday" {
-		return found{oneDay(today.AddDate(0, 0, -1)), i, i, true}, true
+		return mention{oneDay(today.AddDate(0, 0, -1)), i, i, true}, true
 	}
 	if d.word(i) == "last" {
 		switch d.word(i + 1) {
 		case "year":
-			return found{yearOf(today.Year() - 1), i, i + 1, true}, true
+			return mention{yearOf(today.Year() - 1), i, i + 1, true}, true
 		case "month":
 			first := dayOf(today.Year(), today.Month()-1, 1)
-			return found{monthOf(first.Year(), first.Month()), i, i + 1, true}, true
+			return mention{monthOf(first.Year(), first.Month()), i, i + 1, true}, true
 		case "week":
-			return found{oneDay(today.AddDate(0, 0, -7)), i, i + 1, true}, true
+			return mention{oneDay(today.AddDate(0, 0, -7)), i, i + 1, true}, true
 		}
 	}
 	n, err := strconv.Atoi(d.word(i))
@@ -346,25 +346,25 @@ func (d *dates) relative(i int) (found, bool) {
 		n, err = k, nil
 	}
 	if err != nil || n < 1 || n > 1000 || d.word(i+2) != "ago" {
-		return found{}, false
+		return mention{}, false
 	}
 	switch strings.TrimSuffix(d.word(i+1), "s") {
 	case "day":
-		return found{oneDay(today.AddDate(0, 0, -n)), i, i + 2, true}, true
+		return mention{oneDay(today.AddDate(0, 0, -n)), i, i + 2, true}, true
 	case "week":
-		return found{oneDay(today.AddDate(0, 0, -7*n)), i, i + 2, true}, true
+		return mention{oneDay(today.AddDate(0, 0, -7*n)), i, i + 2, true}, true
 	case "month":
-		return found{oneDay(today.AddDate(0, -n, 0)), i, i + 2, true}, true
+		return mention{oneDay(today.AddDate(0, -n, 0)), i, i + 2, true}, true
 	case "year":
-		return found{oneDay(today.AddDate(-n, 0, 0)), i, i + 2, true}, true
+		return mention{oneDay(today.AddDate(-n, 0, 0)), i, i + 2, true}, true
 	}
-	return found{}, false
+	return mention{}, false
 }
 
 // year reads a year, which needs a word that leads to it.
-func (d *dates) year(i int) (found, bool) {
+func (d *dates) year(i int) (mention, bool) {
 	y, ok := calendarYear(d.word(i))
-	return found{yearOf(y), i, i, false}, ok
+	return mention{yearOf(y), i, i, false}, ok
 }
 
 // Mentions reports whether a text names the same time as the question's date. Then the date is what is looked for, and

@@ -260,7 +260,7 @@ func TestDocuments(t *testing.T) {
 				at, facts := g.candidates(t, q, m)
 				all, p := q.rank(facts, m, m.by())
 				add(name, ordered(at, all))
-				answers := q.told(all, p, m.by().weakest)
+				answers := q.shown(all, p, m.by().weakest)
 				add(name+", told", ordered(at, answers))
 				return answers
 			}

@@ -215,7 +215,7 @@ func nameText(c *Candidate) string {
 func withoutVectors(facts []Candidate) []Candidate {
 	out := slices.Clone(facts)
 	for i := range out {
-		out[i].Vector, out[i].Asked, out[i].Name = nil, nil, nil
+		out[i].Vector, out[i].QuestionsVector, out[i].Name = nil, nil, nil
 	}
 	return out
 }
@@ -309,7 +309,7 @@ func (p *projectSet) at(by *vectors, asOf time.Time, stored int, less []int) (fa
 		}
 		c := Candidate{Category: f.Category, Key: f.Key, Value: f.Value, Since: f.since, Vector: by.facts[i], Name: by.names[i]}
 		if stored == 1 || stored == 2 && f.N%2 == 0 {
-			c.Questions, c.Asked = f.Stored, by.asked[i]
+			c.Questions, c.QuestionsVector = f.Stored, by.asked[i]
 		}
 		facts, numbers = append(facts, c), append(numbers, f.N)
 	}

@@ -268,7 +268,7 @@ func TestFit(t *testing.T) {
 			}
 			all, p := r.q.rank(r.facts, r.meaning, of)
 			for i, l := range tried {
-				answers := r.q.told(slices.Clone(all), p, l)
+				answers := r.q.shown(slices.Clone(all), p, l)
 				rows[i][r.stored].add(r, answers)
 				for place, a := range answers {
 					if i == 0 {

@@ -125,7 +125,7 @@ const (
 const (
 	leastFirm    = .50  // probability of a first line that is an answer
 	leastBehind  = .04  // of an answer behind it
-	leastTold    = .015 // of any line: it is printed as 2%
+	leastShown   = .015 // of any line: it is printed as 2%
 	leastRelated = .05  // probability of what may help with a task
 	mostMaybe    = 3    // so many lines that may answer
 	mostLong     = 3    // answers to a task, which asks about several things
@@ -157,11 +157,11 @@ func share(answers []Answer, p, ranks float64, sharing int) {
 	}
 }
 
-// told keeps what is told of the answers in order. p is the probability that there is one.
-func (q *Question) told(answers []Answer, p float64, from weakest) []Answer {
+// shown keeps what is shown of the answers in order. p is the probability that there is one.
+func (q *Question) shown(answers []Answer, p float64, from weakest) []Answer {
 	nearest := from.cosine + sizeNearer*q.size.efolds()
 	switch {
-	case len(answers) == 0 || answers[0].Score < leastTold:
+	case len(answers) == 0 || answers[0].Score < leastShown:
 	case answers[0].Score >= leastFirm:
 		return q.firm(answers, p)
 	case answers[0].Score >= from.probability || slices.ContainsFunc(answers, func(a Answer) bool { return a.Cosine >= nearest }):
@@ -183,7 +183,7 @@ func (q *Question) firm(answers []Answer, p float64) []Answer {
 		most = min(most, mostLong)
 	}
 	n, maybe := 1, 0
-	for ; n < most && maybe < mostMaybe && answers[n].Score >= leastTold; n++ {
+	for ; n < most && maybe < mostMaybe && answers[n].Score >= leastShown; n++ {
 		if answers[n].Score < leastBehind {
 			answers[n].Maybe = true
 			maybe++
@@ -221,7 +221,7 @@ func weak(answers []Answer, p, meaning, least float64) []Answer {
 		}
 	}
 	share(out, p, weakRank, mostMaybe)
-	return slices.DeleteFunc(out, func(a Answer) bool { return a.Score < leastTold })
+	return slices.DeleteFunc(out, func(a Answer) bool { return a.Score < leastShown })
 }
 
 // pairLeast is the log odds from which on a newer fact takes an older one's place, of probability .3: an older fact told

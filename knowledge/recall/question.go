@@ -173,7 +173,7 @@ func (q *Question) scan(text string) {
 		case words.Stop:
 			order = append(order, -1)
 			if len(stops) < maxTerms && !slices.ContainsFunc(stops, func(s term) bool { return s.text == t.Term }) {
-				stops = append(stops, term{text: t.Term, written: t.Said})
+				stops = append(stops, term{text: t.Term, written: t.Written})
 			}
 			return
 		}
@@ -181,7 +181,7 @@ func (q *Question) scan(text string) {
 		if !ok && len(q.terms) < maxLookedUp {
 			i, ok = len(q.terms), true
 			seen[t.Term] = i
-			q.terms = append(q.terms, term{text: t.Term, written: t.Said})
+			q.terms = append(q.terms, term{text: t.Term, written: t.Written})
 		}
 		if !ok {
 			i = -1

@@ -11,15 +11,15 @@ import (
 
 // Candidate is a fact that may answer, as it was at the time asked about.
 type Candidate struct {
-	Category, Key string
-	Aliases       []string
-	Value         string
-	Questions     string    // what was stored as questions with it
-	Since         time.Time // when the value began to be true
-	Dormant       bool
-	Vector        []float32 // of key and value, of length 1; nil if there is none
-	Asked         []float32 // of the questions
-	Name          []float32 // of the words of the key
+	Category, Key   string
+	Aliases         []string
+	Value           string
+	Questions       string    // what was stored as questions with it
+	Since           time.Time // when the value began to be true
+	Dormant         bool
+	Vector          []float32 // of key and value, of length 1; nil if there is none
+	QuestionsVector []float32 // of the questions
+	Name            []float32 // of the words of the key
 }
 
 // Meaning is the question compared by meaning.
@@ -241,7 +241,7 @@ func (t *term) stoodFor(word string) bool {
 // cosine is the best of the question's texts with a fact, and with its name alone. Stored questions count for both.
 func (m *Meaning) cosine(c *Candidate) (fact, name float64) {
 	for _, v := range m.Vectors {
-		asked := dot(v, c.Asked) - askedLess
+		asked := dot(v, c.QuestionsVector) - askedLess
 		fact, name = max(fact, dot(v, c.Vector), asked), max(name, dot(v, c.Name), asked)
 	}
 	return fact, name
@@ -263,7 +263,7 @@ func dot(a, b []float32) float64 {
 func (q *Question) Rank(candidates []Candidate, meaning *Meaning) []Answer {
 	by := meaning.by()
 	answers, p := q.rank(candidates, meaning, by)
-	return q.told(answers, p, by.weakest)
+	return q.shown(answers, p, by.weakest)
 }
 
 // Related puts candidates in order and leaves out only those that have nothing to do with the question. It is for

@@ -35,7 +35,7 @@ func some(t testing.TB) []Candidate {
 		v := encode(t, factText(&facts[i]), facts[i].Questions, nameText(&facts[i]))
 		facts[i].Vector, facts[i].Name = v[0], v[2]
 		if facts[i].Questions != "" {
-			facts[i].Asked = v[1]
+			facts[i].QuestionsVector = v[1]
 		}
 	}
 	return facts
@@ -237,7 +237,7 @@ func checkAnswers(t testing.TB, facts []Candidate, text string, meaning bool) {
 	last, maybe := 1.0, 0
 	seen := map[int]bool{}
 	for i, a := range answers {
-		if !(a.Score <= last && a.Score >= leastTold) || seen[a.Index] || a.Coverage > 1.000001 {
+		if !(a.Score <= last && a.Score >= leastShown) || seen[a.Index] || a.Coverage > 1.000001 {
 			t.Fatalf("%.60q: %+v", text, answers)
 		}
 		if a.Outdated >= 0 && !seen[a.Outdated] {
@@ -289,7 +289,7 @@ func TestWeakLinesAreChosenByMeaning(t *testing.T) {
 	lines := func() []Answer {
 		return []Answer{{Index: 0, Score: .3, Outdated: -1, Cosine: .2, rank: 5}, {Index: 1, Outdated: -1, Cosine: .16, rank: 4.7}, {Index: 2, Outdated: -1, Cosine: .14, rank: 4.9}, {Index: 3, Outdated: -1, Cosine: .4, rank: 4}}
 	}
-	got := (&Question{size: Size{Facts: 90}}).told(lines(), .3, byTable.weakest)
+	got := (&Question{size: Size{Facts: 90}}).shown(lines(), .3, byTable.weakest)
 	if len(got) != 3 || got[1].Index != 1 || got[2].Index != 3 {
 		t.Fatalf("%+v", got)
 	}
@@ -298,10 +298,10 @@ func TestWeakLinesAreChosenByMeaning(t *testing.T) {
 	}
 	older := lines()
 	older[3].Outdated = 2 // what took its place is told in its place
-	if got = (&Question{size: Size{Facts: 90}}).told(older, .3, byTable.weakest); len(got) != 3 || got[1].Index != 1 || got[2].Index != 2 {
+	if got = (&Question{size: Size{Facts: 90}}).shown(older, .3, byTable.weakest); len(got) != 3 || got[1].Index != 1 || got[2].Index != 2 {
 		t.Errorf("%+v", got)
 	}
-	if got = (&Question{size: Size{Facts: 90}}).told(lines(), .01, weakest{.25, .2, .15}); len(got) != 1 {
+	if got = (&Question{size: Size{Facts: 90}}).shown(lines(), .01, weakest{.25, .2, .15}); len(got) != 1 {
 		t.Errorf("lines that share hardly any probability are told: %+v", got)
 	}
 }
@@ -354,7 +354,7 @@ func BenchmarkRank50(b *testing.B) {
 		c := Candidate{Category: "stack", Key: fmt.Sprintf("note-%d", i), Value: "Reminders and imports are BullMQ jobs on an Upstash Redis, the worker is apps/worker, and it retries four times with a back-off of some seconds.",
 			Questions: "what runs our jobs; how often are they tried again; where is the queue", Since: today.AddDate(0, 0, i)}
 		v := encode(b, factText(&c), c.Questions)
-		c.Vector, c.Asked = v[0], v[1]
+		c.Vector, c.QuestionsVector = v[0], v[1]
 		facts = append(facts, c)
 	}
 	q := Parse("how often is a failed job of the worker tried again", nil)

@@ -97,7 +97,7 @@ func (m *matcher) newer(candidates []Candidate, all []features, answers []Answer
 
 // near is the cosine of two facts, or of their stored questions.
 func (c *Candidate) near(b *Candidate) float64 {
-	return max(dot(c.Vector, b.Vector), dot(c.Asked, b.Asked))
+	return max(dot(c.Vector, b.Vector), dot(c.QuestionsVector, b.QuestionsVector))
 }
 
 // changes are the words with which somebody says that something is different now.

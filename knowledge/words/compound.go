@@ -141,7 +141,7 @@ func plainWord(s string) Token {
 	if IsStop(s) {
 		return Token{Term: s, Kind: Stop}
 	}
-	return Token{Term: clip(stem(s)), Said: s}
+	return Token{Term: clip(stem(s)), Written: s}
 }
 
 // camel cuts at changes of case and between two or more letters and digits: getUserName, HTTPServer, sha256.

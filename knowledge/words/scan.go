@@ -19,10 +19,10 @@ const (
 
 // Token is one term of a text.
 type Token struct {
-	Term string
-	Kind Kind
-	Span int    // of a whole: how many tokens before it are its parts
-	Said string // of a plain word: as it was before its ending was taken off
+	Term    string
+	Kind    Kind
+	Span    int    // of a whole: how many tokens before it are its parts
+	Written string // of a plain word: as it was before its ending was taken off
 }
 
 const (

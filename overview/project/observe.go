@@ -51,7 +51,7 @@ func (p *Registry) observe(path string) (*observation, error) {
 	if s.common == "" {
 		return s, nil
 	}
-	s.head, s.Remote, s.born = s.GitDir, readRemote(s.common), born(s.GitDir, s.common)
+	s.head, s.Remote, s.hasCommit = s.GitDir, readRemote(s.common), hasCommit(s.GitDir, s.common)
 	if p.o.Worktrees == "share" {
 		s.GitDir = s.common
 		if root := mainTree(s.common); root != "" {
@@ -244,11 +244,11 @@ func birth(gitDir string) string {
 	return ""
 }
 
-// ask finds the first commits of the repository.
-func (p *Registry) ask(ctx context.Context, s *observation) error {
+// listFirstCommits finds the first commits of the repository.
+func (p *Registry) listFirstCommits(ctx context.Context, s *observation) error {
 	s.ranGit = true
-	if s.common != "" && s.born {
-		s.firsts = p.firstCommits(ctx, s.common, s.head)
+	if s.common != "" && s.hasCommit {
+		s.firstCommits = p.firstCommits(ctx, s.common, s.head)
 	}
 	return ctx.Err()
 }
@@ -392,8 +392,8 @@ func remoteName(url string) string {
 	return strings.ToLower(host) + "/" + strings.TrimSuffix(strings.TrimRight(name, "/"), ".git")
 }
 
-// born reports whether a repository has a commit at its HEAD, as far as files tell.
-func born(gitDir, common string) bool {
+// hasCommit reports whether a repository has a commit at its HEAD, as far as files tell.
+func hasCommit(gitDir, common string) bool {
 	head, err := readSmall(filepath.Join(gitDir, "HEAD"))
 	if err != nil {
 		return false

@@ -142,10 +142,10 @@ func (p *Registry) resolve(ctx context.Context, path string, record bool) (Proje
 		}); err != nil {
 			return Project{}, err
 		}
-		if !v.ask && record && len(v.changes) > 0 {
+		if !v.needsGit && record && len(v.changes) > 0 {
 			err := p.update(ctx, func(a *registry, now time.Time) ([]change, error) {
 				s.now = now
-				if v = a.decide(s); v.ask {
+				if v = a.decide(s); v.needsGit {
 					return nil, nil // the state changed: ask, without the lock
 				}
 				return v.changes, nil
@@ -154,10 +154,10 @@ func (p *Registry) resolve(ctx context.Context, path string, record bool) (Proje
 				return Project{}, err
 			}
 		}
-		if !v.ask {
+		if !v.needsGit {
 			return v.project(s), nil
 		}
-		if err := p.ask(ctx, s); err != nil {
+		if err := p.listFirstCommits(ctx, s); err != nil {
 			return Project{}, err
 		}
 	}
@@ -235,7 +235,7 @@ func (p *Registry) Link(ctx context.Context, path, ref string) (Project, error) 
 	if s.ID != "" {
 		return Project{}, fmt.Errorf("%s says which project this is: change %s instead", s.idFile(), idFileName)
 	}
-	if err := p.ask(ctx, s); err != nil {
+	if err := p.listFirstCommits(ctx, s); err != nil {
 		return Project{}, err
 	}
 	var out Project

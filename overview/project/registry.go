@@ -33,7 +33,7 @@ type record struct {
 	Hash         string    `json:"hash"`
 	ID           string    `json:"id,omitempty"`
 	CreatedAt    time.Time `json:"created_at"`
-	AskedAt      time.Time `json:"asked_at,omitzero"` // when git last listed the first commits
+	ListedAt     time.Time `json:"asked_at,omitzero"` // when git last listed the first commits
 	Remote       string    `json:"remote,omitempty"`
 	FirstCommits []string  `json:"first_commits,omitempty"`
 	Places       []Place   `json:"places"`
@@ -184,9 +184,9 @@ func (r *record) learn(s *observation) {
 	if s.ID != "" {
 		r.ID = s.ID
 	}
-	if s.ranGit && s.born { // before the first commit git lists nothing
-		r.AskedAt = s.now
-		all := slices.Concat(r.FirstCommits, s.firsts)
+	if s.ranGit && s.hasCommit { // before the first commit git lists nothing
+		r.ListedAt = s.now
+		all := slices.Concat(r.FirstCommits, s.firstCommits)
 		slices.Sort(all)
 		r.FirstCommits = slices.Compact(all)
 	}

@@ -10,16 +10,16 @@ import (
 
 // observation is what was found at a path.
 type observation struct {
-	Place         // as it would be recorded
-	root   string // the work tree or directory that the path is in
-	ID     string // of the identity file
-	Remote string
-	common string // the repository's common directory, where config and objects are
-	head   string // the git directory whose HEAD is the work tree's
-	born   bool   // that HEAD is a commit
+	Place            // as it would be recorded
+	root      string // the work tree or directory that the path is in
+	ID        string // of the identity file
+	Remote    string
+	common    string // the repository's common directory, where config and objects are
+	head      string // the git directory whose HEAD is the work tree's
+	hasCommit bool   // that HEAD is a commit
 
-	ranGit bool     // git has run, if it was needed
-	firsts []string // the first commits, sorted, if known
+	ranGit       bool     // git has run, if it was needed
+	firstCommits []string // the first commits, sorted, if known
 
 	learn bool // record news about a known project
 	now   time.Time
@@ -27,14 +27,14 @@ type observation struct {
 
 // resolution is the project of an observation.
 type resolution struct {
-	record  *record
-	created bool // the record is new
-	ask     bool // git must run first; record is provisional
-	changes []change
-	notices []string
+	record   *record
+	created  bool // the record is new
+	needsGit bool // git must run first; record is provisional
+	changes  []change
+	notices  []string
 }
 
-const askAgain = 24 * time.Hour
+const listAgain = 24 * time.Hour
 
 // decide finds the project of an observation. It uses the observation, the state, and whether
 // recorded places still exist. So it can run again, under the lock, on a state that another
@@ -69,7 +69,7 @@ func (a *registry) atPlace(r *record, i int, s *observation) resolution {
 	var v resolution
 	if p := r.Places[i]; p.GitDir != "" && s.GitDir != "" && p.Birth != s.Birth {
 		if !s.ranGit {
-			return resolution{record: r, ask: true}
+			return resolution{record: r, needsGit: true}
 		}
 		if !r.same(s) {
 			v.leaves(r, s, "another repository used to be at %s: its memory stays in project %[2]s (`lean-ctx project link %[2]s` if it is the same after all)", s.root, r.Hash)
@@ -81,8 +81,8 @@ func (a *registry) atPlace(r *record, i int, s *observation) resolution {
 
 // same reports whether the repository of a record was made anew at its place.
 func (r *record) same(s *observation) bool {
-	if len(r.FirstCommits) > 0 && len(s.firsts) > 0 {
-		return intersect(r.FirstCommits, s.firsts)
+	if len(r.FirstCommits) > 0 && len(s.firstCommits) > 0 {
+		return intersect(r.FirstCommits, s.firstCommits)
 	}
 	// Shallow, without a commit, or no git at hand: only the remote can speak for it.
 	return r.Remote != "" && r.Remote == s.Remote
@@ -105,8 +105,8 @@ func (v resolution) known(r *record, i int, s *observation) resolution {
 	if !s.learn {
 		return v
 	}
-	if s.born && len(r.FirstCommits) == 0 && !s.ranGit && s.now.Sub(r.AskedAt) > askAgain {
-		v.ask = true
+	if s.hasCommit && len(r.FirstCommits) == 0 && !s.ranGit && s.now.Sub(r.ListedAt) > listAgain {
+		v.needsGit = true
 		return v
 	}
 	next := r.with(s, i)
@@ -117,14 +117,14 @@ func (v resolution) known(r *record, i int, s *observation) resolution {
 }
 
 func (r *record) equal(o *record) bool {
-	return r.ID == o.ID && r.Remote == o.Remote && r.AskedAt.Equal(o.AskedAt) &&
+	return r.ID == o.ID && r.Remote == o.Remote && r.ListedAt.Equal(o.ListedAt) &&
 		slices.Equal(r.FirstCommits, o.FirstCommits) && slices.Equal(r.Places, o.Places) && slices.Equal(r.Former, o.Former)
 }
 
 // newProject is the resolution for a project that is not recorded.
 func (a *registry) newProject(s *observation, v resolution) resolution {
-	if s.learn && s.born && !s.ranGit {
-		v.ask = true
+	if s.learn && s.hasCommit && !s.ranGit {
+		v.needsGit = true
 	}
 	r := &record{Hash: a.free(s.identity()), CreatedAt: s.now, Places: []Place{s.Place}}
 	r.learn(s)
@@ -152,16 +152,16 @@ func (s *observation) key() string {
 // moved is the resolution for a repository at a place that no project has. It is the one
 // project with the same first commit and remote that is gone from all its places, else a new one.
 func (a *registry) moved(s *observation, v resolution) resolution {
-	if s.born && !s.ranGit && len(a.records) > 0 {
+	if s.hasCommit && !s.ranGit && len(a.records) > 0 {
 		v = a.newProject(s, v)
-		v.ask = true
+		v.needsGit = true
 		return v
 	}
 	var gone, like []*record
 	placed := func(r *record) bool { return len(r.Places) > 0 }
 	why := map[*record]string{}
 	for _, r := range a.records {
-		if !intersect(r.FirstCommits, s.firsts) || !r.couldBe(s) {
+		if !intersect(r.FirstCommits, s.firstCommits) || !r.couldBe(s) {
 			continue
 		}
 		switch {

@@ -10,19 +10,19 @@ import (
 	"strings"
 )
 
-// find is a definition or a comment, and where it is.
-type find struct {
+// element is a definition or a comment, and where it is.
+type element struct {
 	at   int
 	name string
-	remark
+	comment
 }
 
 // take records definitions and comments in the order of the file.
-func (r *reader) take(names []find, remarks []remark) {
+func (r *reader) take(names []element, remarks []comment) {
 	for _, m := range remarks {
-		names = append(names, find{at: m.at, remark: m})
+		names = append(names, element{at: m.at, comment: m})
 	}
-	slices.SortStableFunc(names, func(a, b find) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(names, func(a, b element) int { return cmp.Compare(a.at, b.at) })
 	for _, f := range names {
 		if f.name != "" {
 			r.define(f.name)
@@ -35,13 +35,13 @@ func (r *reader) take(names []find, remarks []remark) {
 // syntax reads a language by its row of the table.
 func (r *reader) syntax(s *syntax, src string) {
 	p := strip(s, src)
-	var names []find
+	var names []element
 	for _, m := range s.names().FindAllSubmatchIndex(p.code, -1) {
 		from, to := last(m)
 		name := string(p.code[from:to])
 		head, _, _ := strings.Cut(strings.TrimLeft(string(p.code[m[0]:from]), " \t\n"), " ")
 		if !s.calls || !notNames[name] && !notTypes[head] {
-			names = append(names, find{at: from, name: name})
+			names = append(names, element{at: from, name: name})
 		}
 	}
 	r.take(names, p.remarks)
@@ -92,12 +92,12 @@ func (r *reader) golang(name, src string) {
 			r.imports(spec)
 		}
 	}
-	var names []find
+	var names []element
 	var bodies []ast.Node
 	for _, d := range f.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			names = append(names, find{at: int(d.Name.Pos()), name: d.Name.Name})
+			names = append(names, element{at: int(d.Name.Pos()), name: d.Name.Name})
 			if d.Body != nil {
 				bodies = append(bodies, d.Body)
 			}
@@ -105,22 +105,22 @@ func (r *reader) golang(name, src string) {
 			for _, spec := range d.Specs {
 				switch spec := spec.(type) {
 				case *ast.TypeSpec:
-					names = append(names, find{at: int(spec.Name.Pos()), name: spec.Name.Name})
+					names = append(names, element{at: int(spec.Name.Pos()), name: spec.Name.Name})
 				case *ast.ValueSpec:
 					for _, id := range spec.Names {
-						names = append(names, find{at: int(id.Pos()), name: id.Name})
+						names = append(names, element{at: int(id.Pos()), name: id.Name})
 					}
 				}
 			}
 		}
 	}
-	var remarks []remark
+	var remarks []comment
 	for _, c := range f.Comments {
 		if slices.ContainsFunc(bodies, func(b ast.Node) bool { return b.Pos() < c.Pos() && c.Pos() < b.End() }) {
 			continue
 		}
 		first := files.Position(c.Pos())
-		remarks = append(remarks, remark{int(c.Pos()), src[first.Offset:min(files.Position(c.End()).Offset, len(src))], first.Column == 1})
+		remarks = append(remarks, comment{int(c.Pos()), src[first.Offset:min(files.Position(c.End()).Offset, len(src))], first.Column == 1})
 	}
 	r.take(names, remarks)
 }

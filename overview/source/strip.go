@@ -2,16 +2,16 @@ package source
 
 import "strings"
 
-// remark is one comment, or several lines of them, and where it begins.
-type remark struct {
+// comment is one comment, or several lines of them, and where it begins.
+type comment struct {
 	at   int
 	body string
 	main bool // it may say what the file is for
 }
 
 const (
-	remarkMost = 4 << 10 // bytes of comment lines that are joined
-	stringMost = 2 << 10 // bytes of a string on one line
+	commentMost = 4 << 10 // bytes of comment lines that are joined
+	stringMost  = 2 << 10 // bytes of a string on one line
 )
 
 // beforeRegexp is what may stand before a regular expression of JavaScript; a
@@ -23,7 +23,7 @@ type stripper struct {
 	*syntax
 	src     string
 	code    []byte // as long as src; comments and long strings are spaces in it
-	remarks []remark
+	remarks []comment
 	first   bool // nothing but space since the last line feed
 	prev    byte // the last byte that is no space
 }
@@ -99,13 +99,13 @@ func (p *stripper) skip(from, to int, keep bool) int {
 	}
 	margin := from == 0 || p.src[from-1] == '\n' || body[0] == '\n'
 	made := strings.HasPrefix(body, "/**") || strings.HasPrefix(body, "///") || body[0] == '"' || body[0] == '\'' // for documentation
-	p.remarks = append(p.remarks, remark{from, body, margin || made || p.inner})
+	p.remarks = append(p.remarks, comment{from, body, margin || made || p.inner})
 	return to
 }
 
 // joins reports whether a comment line at from continues a remark.
-func (p *stripper) joins(last *remark, from int) bool {
+func (p *stripper) joins(last *comment, from int) bool {
 	end := last.at + len(last.body)
 	isLine := func(i int) bool { return p.src[i] == '#' || strings.HasPrefix(p.src[i:], "//") }
-	return isLine(last.at) && isLine(from) && len(last.body) < remarkMost && strings.TrimSpace(p.src[end:from]) == "" && strings.Count(p.src[end:from], "\n") < 2
+	return isLine(last.at) && isLine(from) && len(last.body) < commentMost && strings.TrimSpace(p.src[end:from]) == "" && strings.Count(p.src[end:from], "\n") < 2
 }

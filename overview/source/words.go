@@ -52,7 +52,7 @@ func (t *terms) path(name string) {
 // finds bench/; empty for a short word.
 func beginning(t words.Token) string {
 	const letters = 5
-	w := strings.ToLower(cmp.Or(t.Said, t.Term))
+	w := strings.ToLower(cmp.Or(t.Written, t.Term))
 	if t.Kind != words.Word || len(w) < letters || w[letters-1] >= 0x80 {
 		return ""
 	}

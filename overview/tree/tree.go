@@ -185,7 +185,7 @@ func (l *lister) walk(ctx context.Context) error {
 	if len(names) > l.o.Most {
 		l.full()
 	}
-	kept, err := l.kept(ctx, names)
+	kept, err := l.notIgnored(ctx, names)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -225,9 +225,9 @@ func (l *lister) directory(dir string) (files, below []string) {
 	return files, below
 }
 
-// kept are the names that git's rules do not ignore. git wants a repository even for that: it
+// notIgnored are the names that git's rules do not ignore. git wants a repository even for that: it
 // gets an empty one beside.
-func (l *lister) kept(ctx context.Context, names []string) ([]string, error) {
+func (l *lister) notIgnored(ctx context.Context, names []string) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
