@@ -49,37 +49,39 @@ func choose(names []string, standard func(*client) bool) ([]client, error) {
 	return chosen, nil
 }
 
-// wanted are the edits for each of the chosen clients. A named one that lacks the scope is an
-// error, another is left out, with a note.
-func (m Machine) wanted(o ConnectOptions) (chosen []client, edits map[string][]edit, notes []string, err error) {
+// wanted are the edits for the chosen clients, with a note for each that was found and lacks
+// the scope. For a named one that is an error.
+func (m Machine) wanted(o ConnectOptions) (all []edit, notes []string, err error) {
 	scope := o.Scope
 	switch byURL := o.Remote.URL != ""; {
 	case byURL && scope != "" && scope != Project:
-		return nil, nil, nil, &UnknownError{fmt.Sprintf("--url writes to scope project, not %s", scope), "leave --scope out"}
+		return nil, nil, &UnknownError{fmt.Sprintf("--url writes to scope project, not %s", scope), "leave --scope out"}
 	case byURL:
 		scope = Project
 	case scope == "":
 		scope = User
 	}
-	chosen, err = choose(o.Clients, m.has)
-	edits = map[string][]edit{}
+	chosen, err := choose(o.Clients, m.has)
+	if len(chosen) == 0 {
+		notes = []string{"No client was found. Name one: lean-ctx connect " + strings.Join(Names(), " | ")}
+	}
 	for _, c := range chosen {
-		list := c.edits(m, scope)
+		edits := c.edits(m, scope)
 		if o.Remote.URL != "" {
-			list = c.byURL(list, o.Remote)
+			edits = c.byURL(edits, o.Remote)
 		}
 		switch {
-		case len(list) > 0:
-			edits[c.name] = list
+		case len(edits) > 0:
+			all = append(all, edits...)
 		case len(o.Clients) == 0:
 			notes = append(notes, fmt.Sprintf("%s: left out, it has no scope %s", c.name, scope))
 		case c.servers[scope] == "":
-			return nil, nil, nil, &UnknownError{fmt.Sprintf("%s has no scope %s", c.name, scope), "use " + strings.Join(scopesOf(c), " or ")}
+			return nil, nil, &UnknownError{fmt.Sprintf("%s has no scope %s", c.name, scope), "use " + strings.Join(scopesOf(c), " or ")}
 		default:
-			return nil, nil, nil, &UnknownError{fmt.Sprintf("%s has no scope %s in the home directory: the files there are the user's", c.name, scope), "use --scope user, or go to a project"}
+			return nil, nil, &UnknownError{fmt.Sprintf("%s has no scope %s in the home directory: the files there are the user's", c.name, scope), "use --scope user, or go to a project"}
 		}
 	}
-	return chosen, edits, notes, err
+	return all, notes, err
 }
 
 func scopesOf(c client) (names []string) {
@@ -95,7 +97,7 @@ func scopesOf(c client) (names []string) {
 // and the other files are edited.
 func (m Machine) Connect(o ConnectOptions) (Report, error) {
 	r := Report{Files: []FileReport{}}
-	chosen, edits, notes, err := m.wanted(o)
+	edits, notes, err := m.wanted(o)
 	if err != nil {
 		return r, err
 	}
@@ -104,26 +106,15 @@ func (m Machine) Connect(o ConnectOptions) (Report, error) {
 		return r, err
 	}
 	r.Notes = notes
-	for _, c := range chosen {
-		did := false
-		for _, e := range edits[c.name] {
-			f, err := m.connect(e, rec, o.DryRun)
-			if err != nil {
-				return r, err
-			}
-			r.Files = append(r.Files, f)
-			did = did || f.Outcome == connected || f.Outcome == wouldChange
+	for _, e := range edits {
+		f, err := m.connect(e, rec, o.DryRun)
+		if err != nil {
+			return r, err
 		}
-		switch {
-		case !did:
-		case o.Remote.URL != "":
-			r.note(fmt.Sprintf("%s: %s holds the token of the server. Do not commit it.", c.name, edits[c.name][0].path))
-		default:
-			r.note(c.note)
+		r.Files = append(r.Files, f)
+		if changed := f.Outcome == connected || f.Outcome == wouldChange; changed && e.note != "" && !slices.Contains(r.Notes, e.note) {
+			r.Notes = append(r.Notes, e.note)
 		}
-	}
-	if len(chosen) == 0 {
-		r.note("No client was found. Name one: lean-ctx connect " + strings.Join(Names(), " | "))
 	}
 	return r, nil
 }
@@ -214,7 +205,7 @@ func (m Machine) Disconnect(o ConnectOptions) (Report, error) {
 	}
 	slices.Reverse(r.Files)
 	if len(r.Files) == 0 {
-		r.note("Nothing is connected" + where + ".")
+		r.Notes = []string{"Nothing is connected" + where + "."}
 	}
 	if o.DryRun {
 		return r, nil
@@ -264,12 +255,10 @@ func (e edit) disconnect(rec *record, dry bool) FileReport {
 
 // Print returns what connect would write where, for users who edit their files themselves.
 func (m Machine) Print(o ConnectOptions) (string, error) {
-	chosen, edits, _, err := m.wanted(o)
+	edits, _, err := m.wanted(o)
 	var parts []string
-	for _, c := range chosen {
-		for _, e := range edits[c.name] {
-			parts = append(parts, fmt.Sprintf("%s: %s\n%s", c.name, e.path, indented(e.snippet())))
-		}
+	for _, e := range edits {
+		parts = append(parts, fmt.Sprintf("%s: %s\n%s", e.client, e.path, indented(e.snippet())))
 	}
 	return strings.Join(parts, "\n\n"), err
 }

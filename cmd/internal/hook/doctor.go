@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"leanctx/internal/prose"
 )
 
 // The levels of a finding.
@@ -54,15 +56,10 @@ func (e Examination) Text() string {
 			fmt.Fprintf(&b, "         → %s\n", f.Fix)
 		}
 	}
-	switch n := e.Problems(); n {
-	case 0:
-		b.WriteString("No problems.")
-	case 1:
-		b.WriteString("1 problem.")
-	default:
-		fmt.Fprintf(&b, "%d problems.", n)
+	if n := e.Problems(); n > 0 {
+		return b.String() + prose.Count(n, "problem") + "."
 	}
-	return b.String()
+	return b.String() + "No problems."
 }
 
 // Fix connects again what an examination found wrong, and closes the data

@@ -24,6 +24,7 @@ type edit struct {
 	text    string    // of a whole file
 	private bool      // only the user may read it
 	program bool      // it is executable
+	note    string    // what the user must do or know when the file was changed
 }
 
 // ownHook is our hook for an event of the client.
@@ -66,7 +67,7 @@ func (c *client) edits(m Machine, scope Scope) []edit {
 		}
 		return strings.NewReplacer("COMMAND", encoded(m.Command), "LINE", line, "MATCHER", encoded(e.matcher), "SECONDS", strconv.Itoa(e.seconds)).Replace(template)
 	}
-	base := edit{client: c.name, scope: scope, private: scope != Project}
+	base := edit{client: c.name, scope: scope, private: scope != Project, note: c.note}
 	first := base
 	first.path, first.format, first.entry, first.keys = m.path(c.servers[scope]), c.format, fill(c.entry, event{}), []string{c.key, server}
 	if scope == Local { // Claude Code keeps it under the project's path

@@ -46,6 +46,7 @@ func (c *client) byURL(all []edit, r Remote) []edit {
 	headers := map[string]string{"Authorization": "Bearer " + r.Token, clientHeader: c.name}
 	e.entry = strings.NewReplacer("URL", encoded(r.URL), "HEADERS", encoded(headers)).Replace(c.remote)
 	e.version, e.events, e.private = false, nil, true
+	e.note = fmt.Sprintf("%s: %s holds the token of the server. Do not commit it.", c.name, e.path)
 	return []edit{e}
 }
 

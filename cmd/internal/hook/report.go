@@ -40,13 +40,6 @@ type Report struct {
 	Notes []string     `json:"notes,omitempty"`
 }
 
-// note adds a note, if it is not empty.
-func (r *Report) note(text string) {
-	if text != "" {
-		r.Notes = append(r.Notes, text)
-	}
-}
-
 // Failed counts the files that could not be edited.
 func (r Report) Failed() int {
 	n := 0
