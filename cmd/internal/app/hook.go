@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -55,11 +54,7 @@ func runHook(ctx context.Context, args []string, in io.Reader, out io.Writer) in
 	}
 	s := newStores(c, func(string) {})
 	s.teamWait = 0
-	calls := hookCalls{s}
-	call.Open = calls.open
-	call.Conclude = func(ctx context.Context, session *hook.Session) error {
-		return cmp.Or(calls.conclude(ctx, session), s.close())
-	}
+	call.Open = hookCalls{s}.open
 	if answer := call.Run(ctx); len(answer) > 0 {
 		// A client that has ended reads nothing. That is no failure.
 		_, _ = fmt.Fprintln(out, string(answer))
@@ -73,22 +68,14 @@ type hookCalls struct{ stores *stores }
 // open opens the project of a session without creating anything. It returns nil if the
 // settings switch hooks off.
 func (c hookCalls) open(ctx context.Context, session *hook.Session) (hook.ProjectView, error) {
-	p, _, err := c.project(ctx, session)
-	if p == nil {
-		return nil, err
-	}
-	return p, err
-}
-
-func (c hookCalls) project(ctx context.Context, session *hook.Session) (*hook.Stores, config.Settings, error) {
 	sc := op.Scope{Project: session.Dir, Agent: c.stores.config.Agent}
 	settings, _, err := c.stores.settings(sc)
 	if err != nil || !settings.Hooks {
-		return nil, settings, err
+		return nil, err
 	}
 	w, err := c.stores.of(ctx, sc)
 	if err != nil {
-		return nil, settings, err
+		return nil, err
 	}
 	p := w.project
 	roots := []string{p.Root}
@@ -97,18 +84,9 @@ func (c hookCalls) project(ctx context.Context, session *hook.Session) (*hook.St
 	}
 	store, err := w.factStore()
 	return session.In(hook.Stores{
-		Known: p.Known, Hash: p.Hash, Roots: roots, Agent: sc.Agent, Facts: store, Agents: w.agents, Tasks: w.tasks, Shares: w.shares,
-	}), settings, err
-}
-
-// conclude writes the automatic diary entry at the end of a session, unless the settings
-// switch it off.
-func (c hookCalls) conclude(ctx context.Context, session *hook.Session) error {
-	p, settings, err := c.project(ctx, session)
-	if err != nil || p == nil || !settings.AutoDiary {
-		return err
-	}
-	return p.Conclude(ctx)
+		Known: p.Known, Hash: p.Hash, Roots: roots, Agent: sc.Agent, Diary: settings.AutoDiary,
+		Facts: store, Agents: w.agents, Tasks: w.tasks, Shares: w.shares, Close: c.stores.close,
+	}), err
 }
 
 // briefings lists what the hooks gave to the sessions of a project.

@@ -29,7 +29,7 @@ const (
 	mostText = 7_000
 )
 
-// ProjectView is what an event asks of a project. It changes nothing there.
+// ProjectView is what an event asks of a project. Only Conclude changes something there.
 type ProjectView interface {
 	// Briefing is what a session should begin with, and the facts in it. It is
 	// empty if nothing is known.
@@ -41,6 +41,8 @@ type ProjectView interface {
 	AtFile(ctx context.Context, file string) ([]Notice, error)
 	// Unread lists the notices on unread messages of the session's agent.
 	Unread(ctx context.Context) ([]Notice, error)
+	// Conclude writes the automatic diary entry of the session's agent.
+	Conclude(ctx context.Context) error
 }
 
 // Call is one run of a client's hook.
@@ -54,8 +56,6 @@ type Call struct {
 
 	// Open opens the project of a session. It returns nil if hooks are off there.
 	Open func(ctx context.Context, s *Session) (ProjectView, error)
-	// Conclude writes the automatic diary entry of a session's agent.
-	Conclude func(ctx context.Context, s *Session) error
 }
 
 // Run answers an event in the client's JSON, or with nothing. It takes at most [Deadline],
@@ -107,14 +107,14 @@ func (c Call) answer(ctx context.Context) (out []byte, err error) {
 		c.Dir = dir
 	}
 	s := c.session(in)
-	switch c.Event {
-	case PreCompact, SessionEnd, Stop:
-		err = c.Conclude(ctx, s)
-		s.pass()
-		return nil, err
-	}
 	v, err := c.Open(ctx, s)
 	if err != nil || v == nil {
+		return nil, err
+	}
+	switch c.Event {
+	case PreCompact, SessionEnd, Stop:
+		err = v.Conclude(ctx)
+		s.pass()
 		return nil, err
 	}
 	a, err := c.find(ctx, v, in, s)

@@ -33,6 +33,11 @@ func (k *fakeProject) Briefing(context.Context) (string, []string, error) {
 	return k.briefing, []string{"a/b"}, k.err
 }
 
+func (k *fakeProject) Conclude(context.Context) error {
+	k.files = append(k.files, "concluded")
+	return k.err
+}
+
 func (k *fakeProject) Unread(context.Context) ([]Notice, error) { return nil, k.err }
 
 func (k *fakeProject) Relevant(_ context.Context, prompt string) ([]Notice, error) {
@@ -56,8 +61,7 @@ func run(c Call) []byte {
 func runEvent(dir, client, event, in string, k *fakeProject) string {
 	c := Call{
 		Client: client, Event: event, In: strings.NewReader(in), Dir: dir, Data: dir,
-		Open:     func(_ context.Context, s *Session) (ProjectView, error) { s.enter("p"); return k, nil },
-		Conclude: func(context.Context, *Session) error { k.files = append(k.files, "concluded"); return k.err },
+		Open: func(_ context.Context, s *Session) (ProjectView, error) { s.enter("p"); return k, nil },
 	}
 	return string(run(c))
 }

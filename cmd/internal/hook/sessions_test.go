@@ -73,7 +73,7 @@ func TestSeenSessions(t *testing.T) {
 			Client: client, Event: event, In: strings.NewReader(session), Dir: dir, Data: dir,
 			Now: func() time.Time { return start.Add(time.Duration(minute) * time.Minute) },
 		}
-		look := func(_ context.Context, s *Session) error {
+		c.Open = func(_ context.Context, s *Session) (ProjectView, error) {
 			s.enter(project)
 			for name, x := range s.latest {
 				end := ""
@@ -88,10 +88,8 @@ func TestSeenSessions(t *testing.T) {
 				}
 				seen += fmt.Sprintf("[%v-%v%s]", x.Began.Sub(start).Minutes(), x.At.Sub(start).Minutes(), end)
 			}
-			return nil
+			return new(fakeProject), nil
 		}
-		c.Conclude = look
-		c.Open = func(ctx context.Context, s *Session) (ProjectView, error) { return new(fakeProject), look(ctx, s) }
 		run(c)
 		return seen
 	}

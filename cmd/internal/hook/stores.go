@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,12 +25,14 @@ type Stores struct {
 	Hash  string
 	Roots []string // its directories
 	Agent string   // the id that the environment names, or empty
+	Diary bool     // write the automatic entries
 	Facts *knowledge.Store
 
 	// These open stores when an event needs them.
 	Agents func() (*agents.Store, error)
 	Tasks  func() (*tasks.Store, error)
 	Shares func() (*share.Store, error)
+	Close  func() error // all that were opened
 
 	session   *Session
 	coworkers *coworkers // nil until an event needs them
@@ -143,7 +146,11 @@ func (p *Stores) Unread(ctx context.Context) ([]Notice, error) {
 
 // Conclude writes the automatic diary entry at the end of a session. It writes none if the
 // agent of the session is not known.
-func (p *Stores) Conclude(ctx context.Context) error {
+func (p *Stores) Conclude(ctx context.Context) (err error) {
+	if !p.Diary {
+		return nil
+	}
+	defer func() { err = cmp.Or(err, p.Close()) }()
 	n, err := p.present(ctx)
 	if err != nil || n.self == "" {
 		return err
