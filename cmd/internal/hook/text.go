@@ -113,48 +113,31 @@ func (f *textFile) rest(data []byte, keys []string) string {
 	return fmt.Sprint(m)
 }
 
-// header matches the first line of our entry, in any spelling.
-func (f *textFile) header(parent string) *regexp.Regexp {
-	name := `["']?` + server + `["']?`
-	if f.format == yaml {
-		return regexp.MustCompile(`(?m)^( +)` + name + `[ \t]*:.*(?:\n|\z)`)
-	}
-	return regexp.MustCompile(`(?m)^[ \t]*()\[[ \t]*["']?` + parent + `["']?[ \t]*\.[ \t]*` + name + `[ \t]*[\].].*(?:\n|\z)`)
-}
-
-// lineEnd is the end of the line at an offset, with its line feed.
-func lineEnd(data []byte, at int) int {
-	if i := bytes.IndexByte(data[at:], '\n'); i >= 0 {
-		return at + i + 1
-	}
-	return len(data)
-}
+// mostLines is the longest entry that we look for.
+const mostLines = 100
 
 // cut returns the file without our entry. Only a parser can tell an entry from a text that
-// looks like one, so it tries each.
+// looks like one. So it tries each line that may begin the entry, the last one first, with as
+// few lines after it as will do: without them, the file must say the same but for the entry.
 func (f *textFile) cut(keys []string) ([]byte, error) {
-	header := f.header(keys[0])
-	for _, found := range slices.Backward(header.FindAllSubmatchIndex(f.data, -1)) {
-		from, to := found[0], found[1]
-		indent := found[3] - found[2]
-		for end := to; end < len(f.data); { // blank lines and comments at the end belong to the next entry
-			line := f.data[end:lineEnd(f.data, end)]
-			text := bytes.TrimSpace(line)
-			if f.format == yaml && len(text) > 0 && len(line)-len(bytes.TrimLeft(line, " ")) <= indent ||
-				f.format == toml && bytes.HasPrefix(text, []byte("[")) && !header.Match(line) {
-				break
-			}
-			if end += len(line); len(text) > 0 && text[0] != '#' {
-				to = end
-			}
+	lines, others := bytes.SplitAfter(f.data, []byte("\n")), f.rest(f.data, keys)
+	first, bare := server+":", strings.NewReplacer(" ", "", "\t", "", `"`, "", "'", "", "]", ".")
+	if f.format == toml {
+		first = "[" + keys[0] + "." + server + "." // its own table, or one in it
+	}
+	for from, line := range slices.Backward(lines) {
+		if !strings.HasPrefix(bare.Replace(string(line)), first) {
+			continue
 		}
-		if before := bytes.LastIndexByte(f.data[:max(from-1, 0)], '\n') + 1; f.format == toml && isBlank(f.data[before:from]) {
-			from = before // we wrote the blank line too
-		}
-		rest := slices.Concat(f.data[:from], f.data[to:])
-		after := &textFile{f.format, "", rest}
-		if entry, err := after.entry(keys); err == nil && entry == nil && f.rest(rest, keys) == f.rest(f.data, keys) {
-			return rest, nil
+		for to := from + 1; to <= min(from+mostLines, len(lines)); to++ {
+			after := &textFile{format: f.format, data: slices.Concat(bytes.Join(lines[:from], nil), bytes.Join(lines[to:], nil))}
+			if entry, err := after.entry(keys); err != nil || entry != nil || f.rest(after.data, keys) != others {
+				continue
+			}
+			if from > 0 && f.format == toml && isBlank(lines[from-1]) { // we wrote the blank line too
+				return slices.Concat(bytes.Join(lines[:from-1], nil), bytes.Join(lines[to:], nil)), nil
+			}
+			return after.data, nil
 		}
 	}
 	return nil, &FileError{Problem: fmt.Sprintf("the entry %s.%s is not written as a block: take it out by hand", keys[0], server)}
