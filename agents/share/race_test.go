@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+
+	"leanctx/internal/journal"
+	"leanctx/internal/proctest"
 )
 
 // Each agent has a store of its own on one directory, as processes have. One agent of a type
@@ -33,7 +36,7 @@ func TestPullAtOnce(t *testing.T) {
 					defer s.Close()
 					who := known
 					who.self = id
-					r, err := s.As(who).Pull(t.Context(), PullArgs{Content: true})
+					r, err := proctest.Again(journal.ErrLocked, func() (Received, error) { return s.As(who).Pull(t.Context(), PullArgs{Content: true}) })
 					if err != nil {
 						t.Error(err)
 					}
