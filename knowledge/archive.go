@@ -210,7 +210,7 @@ func Restore(ctx context.Context, s *Store, q Restoration) (Restored, error) {
 		return Restored{}, err
 	}
 	r := Restored{query: q.Query, limit: limit, Facts: []Found{}}
-	want, err := s.archivedLike(ctx, q.Query)
+	want, err := archivedLike(ctx, s, q.Query)
 	if err != nil {
 		return r, err
 	}
@@ -235,7 +235,7 @@ func Restore(ctx context.Context, s *Store, q Restoration) (Restored, error) {
 }
 
 // archivedLike lists the ids of archived facts, best match first.
-func (s *Store) archivedLike(ctx context.Context, query string) ([]string, error) {
+func archivedLike(ctx context.Context, s *Store, query string) ([]string, error) {
 	if strings.TrimSpace(query) != "" {
 		l := lookup{store: s, question: Question{Query: query, Limit: 20 * candidatesMost}, archived: true}
 		l.asked = recall.Parse(query, &recall.Options{NoDates: true})

@@ -85,7 +85,7 @@ func (s *Store) Check(a Assertion) (Checked, error) {
 	}
 	c.Value, c.Replaces = strings.TrimSpace(text("value", a.Value)), strings.TrimSpace(text("replaces", a.Replaces))
 	c.Category, c.Key = text("category", strings.TrimSpace(a.Category)), text("key", strings.TrimSpace(a.Key))
-	c.Source, c.unchecked = s.sourced(text("source", a.Source), defaultConfidence)
+	c.Source, c.unchecked = sourced(s, text("source", a.Source), defaultConfidence)
 	c.Tags, c.Aliases = names("tags", a.Tags, text), names("aliases", a.Aliases, text)
 	c.Questions = splitQuestions(text("questions", a.Questions))
 	if err != nil {
@@ -114,13 +114,13 @@ func (s *Store) Check(a Assertion) (Checked, error) {
 // Source is who speaks, with the evidence that a call gives. The evidence is user or tool:NAME,
 // for whom an agent passes something on, or what it points at.
 func (s *Store) Source(ref string, confidence float64) Source {
-	x, _ := s.sourced(ref, confidence)
+	x, _ := sourced(s, ref, confidence)
 	return x
 }
 
 // sourced is [Store.Source], with the reason why a file that it names will not be
 // checked.
-func (s *Store) sourced(ref string, confidence float64) (x Source, unchecked string) {
+func sourced(s *Store, ref string, confidence float64) (x Source, unchecked string) {
 	ref, _ = s.Redact(strings.TrimSpace(ref))
 	x = Source{Kind: s.actor.kind(), By: s.actor.Agent, Ref: ref, Confidence: confidence}
 	switch {

@@ -72,7 +72,7 @@ func Consolidate(ctx context.Context, s *Store, p Promotion) (Promoted, error) {
 	if err != nil {
 		return Promoted{}, err
 	}
-	found, err := s.findings(ctx, time.Time{})
+	found, err := findings(ctx, s, time.Time{})
 	if err != nil {
 		if ctx.Err() != nil {
 			return Promoted{}, err
@@ -93,7 +93,7 @@ func Consolidate(ctx context.Context, s *Store, p Promotion) (Promoted, error) {
 		if _, wanted := near[f.Ref]; !wanted {
 			continue
 		}
-		if near[f.Ref], err = s.Related(ctx, f.Text); err != nil {
+		if near[f.Ref], err = Related(ctx, s, f.Text); err != nil {
 			return Promoted{}, err
 		}
 	}
@@ -269,7 +269,7 @@ func solution(found []Finding, blocker string, after time.Time) *Finding {
 	return nil
 }
 
-func (s *Store) findings(ctx context.Context, since time.Time) ([]Finding, error) {
+func findings(ctx context.Context, s *Store, since time.Time) ([]Finding, error) {
 	if s.opts.Findings == nil {
 		return nil, nil
 	}

@@ -96,7 +96,7 @@ func (e *eraser) follow(ctx context.Context) error {
 }
 
 // TidyErased takes off this disk what a team erased that the store has left.
-func (s *Store) TidyErased(ctx context.Context) error { return s.eraser.tidy(ctx, false) }
+func TidyErased(ctx context.Context, s *Store) error { return s.eraser.tidy(ctx, false) }
 
 // tombstones returns all tombstones and a name of the set; empty if there is none.
 func (e *eraser) tombstones(ctx context.Context) (sum string, erased []formats.Tombstone, err error) {
@@ -120,7 +120,7 @@ func (e *eraser) tombstones(ctx context.Context) (sum string, erased []formats.T
 // project joined. A fact with a local version stays: that is not the team's. So does one that was
 // remembered after the erasure.
 func EraseShared(ctx context.Context, s *Store, erased []formats.Tombstone) error {
-	return s.TakeIn(ctx, func(st *state.State, now time.Time) (events []state.Event, err error) {
+	return TakeIn(ctx, s, func(st *state.State, now time.Time) (events []state.Event, err error) {
 		for _, t := range erased {
 			vs := st.Versions(fact.IDOf(t.Category, t.Key))
 			if len(vs) > 0 && !RememberedAfter(t, vs) && !slices.ContainsFunc(vs, func(v *fact.Version) bool { return v.Privacy == PrivacyLocal }) {

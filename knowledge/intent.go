@@ -17,7 +17,7 @@ func (s *Store) On(task string) *Store {
 }
 
 // Task is what the caller is working on, "" where that is not known.
-func (s *Store) Task(ctx context.Context) string {
+func Task(ctx context.Context, s *Store) string {
 	if strings.TrimSpace(s.task) != "" {
 		return s.task
 	}
@@ -34,7 +34,7 @@ func (s *Store) Task(ctx context.Context) string {
 // Related lists the ids of versions, patterns and gotchas that may help with a task, the
 // likeliest first. It also lists those too weak for an answer: somebody who begins a task does
 // not know what to ask. Nothing counts as read.
-func (s *Store) Related(ctx context.Context, task string) (related []string, err error) {
+func Related(ctx context.Context, s *Store, task string) (related []string, err error) {
 	q := Question{Query: task, Prompt: true}
 	if err := q.check(); err != nil || q.Query == "" {
 		return nil, err
@@ -53,7 +53,7 @@ func (s *Store) Related(ctx context.Context, task string) (related []string, err
 // on a task, most facts at most. All such gotchas and patterns are added. Without a task it
 // takes what matters most. To look there for names is not to read it: no retrieval is counted,
 // and no reminder is met.
-func (s *Store) Naming(ctx context.Context, task string, most int) ([]string, error) {
+func Naming(ctx context.Context, s *Store, task string, most int) ([]string, error) {
 	q := Question{Query: task, Limit: most}
 	if err := q.check(); err != nil {
 		return nil, err

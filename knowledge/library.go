@@ -109,7 +109,7 @@ func (r *Results) from(ctx context.Context, s *Store, own bool) error {
 			r.Results = append(r.Results, Result{f.Category, f.Key, f.Value, project, f.Confidence, f.Score, f.Unconfirmed})
 		}
 	}
-	entries, err := s.findings(ctx, time.Time{})
+	entries, err := findings(ctx, s, time.Time{})
 	if err != nil {
 		if ctx.Err() == nil {
 			r.Skipped = append(r.Skipped, fmt.Sprintf("diaries of %s: %v", project, err))

@@ -76,7 +76,7 @@ func TestNamingIsNoReading(t *testing.T) {
 		{"edit the pool", []string{"src/pool.ts"}, []string{"cart"}},
 		{"", []string{"src/cart.ts:12", "src/pool.ts", "nothing"}, nil},
 	} {
-		texts, err := s.Naming(t.Context(), tt.task, 20)
+		texts, err := Naming(t.Context(), s.Store, tt.task, 20)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -125,7 +125,7 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 		case w.Until != "":
 			return Withdrawn{}, refusal.Argument("valid_until", "erase takes the fact with its history: leave valid_until out, or leave erase out to give it an end")
 		}
-		return s.erase(ctx, w)
+		return erase(ctx, s, w)
 	}
 	claim := formats.Dispute{Confidence: 1, Source: s.Source(w.Source, 1), Removal: true}
 	claim.Value, _ = s.Redact(strings.TrimSpace(w.Value)) // as it was stored
@@ -327,7 +327,7 @@ func superseded(events []state.Event, now time.Time) {
 // reader. What still holds its bytes is rewritten or deleted before the answer.
 // A name erased before is swept again, so that an interrupted erasure can be
 // finished by asking for it once more.
-func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
+func erase(ctx context.Context, s *Store, w Withdrawal) (Withdrawn, error) {
 	r := Withdrawn{Category: w.Category, Key: w.Key, Erased: true, Team: s.opts.Team != nil}
 	var gone []*fact.Version
 	by := s.Source(w.Source, 1)
@@ -364,20 +364,20 @@ func (s *Store) erase(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 		}
 		r.Kept = !done
 	}
-	r.Copies = s.copies(ctx, gone)
+	r.Copies = copies(ctx, s, gone)
 	return r, nil
 }
 
 // copies names what agents wrote down that some versions came from, or that
 // holds their values.
-func (s *Store) copies(ctx context.Context, gone []*fact.Version) (refs []string) {
+func copies(ctx context.Context, s *Store, gone []*fact.Version) (refs []string) {
 	if len(gone) == 0 {
 		return nil
 	}
 	holds := func(text string) bool {
 		return slices.ContainsFunc(gone, func(v *fact.Version) bool { return fact.HoldsTerms(text, v.Value) })
 	}
-	found, err := s.findings(ctx, time.Time{})
+	found, err := findings(ctx, s, time.Time{})
 	for _, f := range found {
 		if holds(f.Text) || slices.ContainsFunc(gone, func(v *fact.Version) bool {
 			return slices.ContainsFunc(v.Sources, func(x Source) bool { return x.Ref == f.Ref })

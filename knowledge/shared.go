@@ -53,7 +53,7 @@ func keepHome(st state.Known, n fact.ID, now, present time.Time) (events []state
 
 // TakeIn commits what decide returns for the newest state, in nobody's name. What it
 // erases is off the disk when TakeIn returns.
-func (s *Store) TakeIn(ctx context.Context, decide func(*state.State, time.Time) ([]state.Event, error)) error {
+func TakeIn(ctx context.Context, s *Store, decide func(*state.State, time.Time) ([]state.Event, error)) error {
 	erased, nobody := false, s.As(Actor{})
 	err := nobody.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
 		events, err := decide(st, now)

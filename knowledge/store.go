@@ -192,7 +192,10 @@ func (s *Store) Update(ctx context.Context, decide func(*state.State, time.Time)
 		events, err = decide(st, now)
 		return s.authored(events), err
 	})
-	return s.committed(before, events, err)
+	if err == nil {
+		s.committed(before, events)
+	}
+	return err
 }
 
 // Decide is [Store.Update] for decisions that need few facts. They may look at the files behind
@@ -210,8 +213,9 @@ func (s *Store) Decide(ctx context.Context, decide func(state.Known, time.Time) 
 	})
 	if err == nil {
 		s.work.committed()
+		s.committed(before, events)
 	}
-	return s.committed(before, events, err)
+	return err
 }
 
 // authored are the events of a commit with its author first. Nobody signs what is done
@@ -291,13 +295,13 @@ func (s *Store) Settle(ctx context.Context, progress func(done int)) {
 			s.Warn("the journal was not compacted: %v", err)
 		}
 	}
-	if err := s.derive(ctx, progress); err != nil {
+	if err := derive(ctx, s, progress); err != nil {
 		s.Warn("the index was not written: %v", err)
 	}
 }
 
 // derive brings index and vectors up to date.
-func (s *Store) derive(ctx context.Context, progress func(done int)) error {
+func derive(ctx context.Context, s *Store, progress func(done int)) error {
 	err := s.log.Sync(ctx, syncTail, progress)
 	if _, failed := BuiltInVectors(ctx, s); err == nil {
 		err = failed
@@ -311,7 +315,7 @@ func (s *Store) Compact(ctx context.Context) error {
 	if err := s.log.Compact(ctx); err != nil {
 		return err
 	}
-	return s.derive(ctx, nil)
+	return derive(ctx, s, nil)
 }
 
 // witness is an empty file beside a store's directory, DIR.known, which says that something was
@@ -330,22 +334,20 @@ func (w *witness) found() string {
 	return w.path
 }
 
-// committed makes the witness after a commit. before is the last commit before it. It returns err,
-// after which nothing was committed.
-func (s *Store) committed(before uint64, events []state.Event, err error) error {
+// committed makes the witness after a commit. before is the last commit before it.
+func (c *core) committed(before uint64, events []state.Event) {
 	first := before == 0
-	if err != nil || len(events) == 0 || s.witness.made.Swap(true) && !first {
-		return err
+	if len(events) == 0 || c.witness.made.Swap(true) && !first {
+		return
 	}
-	switch _, err := os.Stat(s.witness.path); {
+	switch _, err := os.Stat(c.witness.path); {
 	case errors.Is(err, fs.ErrNotExist):
-		if err := os.WriteFile(s.witness.path, nil, 0o600); err != nil {
-			s.opts.Logger.Debug("there is no witness beside the store", "error", err)
+		if err := os.WriteFile(c.witness.path, nil, 0o600); err != nil {
+			c.opts.Logger.Debug("there is no witness beside the store", "error", err)
 		}
 	case err == nil && first:
-		s.Warn("what was remembered of this project before is gone: %s was deleted or emptied", s.dir)
+		c.notices.Add("what was remembered of this project before is gone: %s was deleted or emptied", c.dir)
 	}
-	return nil
 }
 
 // Nothing is the argument of an operation that takes none.

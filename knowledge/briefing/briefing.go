@@ -154,12 +154,12 @@ type Occasion struct {
 // about asks what the caller works on, and with whom. What they cannot tell is left
 // out with a notice: facts must not become silent because a list of agents is damaged.
 func (o *Occasion) about(ctx context.Context, s *knowledge.Store, files []string) {
-	task := s.Task(ctx)
+	task := knowledge.Task(ctx, s)
 	o.Meets = func(r formats.Reminder) bool {
 		return reminder.AtWords(r, task) || slices.ContainsFunc(files, func(file string) bool { return reminder.AtFile(r, file) })
 	}
 	var err error
-	if o.Related, err = s.Related(ctx, task); err != nil && ctx.Err() == nil {
+	if o.Related, err = knowledge.Related(ctx, s, task); err != nil && ctx.Err() == nil {
 		s.Warn("the facts about the task could not be looked up: %v", err)
 	}
 	w := s.Options().Coworkers

@@ -117,7 +117,7 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 	if o.Check {
 		err = s.View(ctx, func(st *state.State, now time.Time) error { _, err := decide(st, now); return err })
 	} else {
-		err = s.TakeIn(ctx, decide)
+		err = knowledge.TakeIn(ctx, s, decide)
 	}
 	if err != nil {
 		return Report{}, err

@@ -51,7 +51,7 @@ const namingMost = 20
 
 // Naming are the facts, patterns and gotchas that a task finds.
 func (m overviewMemory) Naming(ctx context.Context, task string) ([]string, error) {
-	return m.store.Naming(ctx, task, namingMost)
+	return knowledge.Naming(ctx, m.store, task, namingMost)
 }
 
 // Briefing is the briefing as an overview prints it.

@@ -21,6 +21,7 @@ import (
 	"leanctx/internal/journal"
 	"leanctx/internal/journal/jetstream"
 	"leanctx/internal/prose"
+	"leanctx/knowledge"
 	"leanctx/knowledge/transfer"
 	"leanctx/tasks"
 )
@@ -333,7 +334,7 @@ func (s *stores) leave(ctx context.Context, sc op.Scope, p located, wait time.Du
 	if err := transfer.BringBack(ctx, former, store); err != nil {
 		return l, err
 	}
-	if err := store.TidyErased(ctx); err != nil { // what was fetched last may be an erasure
+	if err := knowledge.TidyErased(ctx, store); err != nil { // what was fetched last may be an erasure
 		return l, err
 	}
 	if l.Facts, err = transfer.Count(ctx, store); err != nil {
