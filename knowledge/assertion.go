@@ -11,6 +11,7 @@ import (
 	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
+	"leanctx/internal/secret"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/state"
 )
@@ -74,22 +75,14 @@ type Checked struct {
 // [ArgumentError].
 func (s *Store) Check(a Assertion) (Checked, error) {
 	c := Checked{Confidence: defaultConfidence, Correct: a.Correct, Also: a.Also, Pinned: a.Pinned, Session: s.actor.Session, At: s.Now()}
-	var err error
-	text := func(argument, v string) string {
-		v, found := s.Redact(v)
-		c.Redacted = append(c.Redacted, found...)
-		if err == nil && !utf8.ValidString(v) {
-			err = refusal.Argument(argument, "%s is not valid UTF-8", argument)
-		}
-		return v
-	}
-	c.Value, c.Replaces = strings.TrimSpace(text("value", a.Value)), strings.TrimSpace(text("replaces", a.Replaces))
-	c.Category, c.Key = text("category", strings.TrimSpace(a.Category)), text("key", strings.TrimSpace(a.Key))
-	c.Source, c.unchecked = sourced(s, text("source", a.Source), defaultConfidence)
-	c.Tags, c.Aliases = names("tags", a.Tags, text), names("aliases", a.Aliases, text)
-	c.Questions = splitQuestions(text("questions", a.Questions))
-	if err != nil {
-		return c, err
+	in := input{secrets: s.secrets}
+	c.Value, c.Replaces = in.text("value", a.Value), in.text("replaces", a.Replaces)
+	c.Category, c.Key = in.text("category", a.Category), in.text("key", a.Key)
+	c.Source, c.unchecked = sourced(s, in.text("source", a.Source), defaultConfidence)
+	c.Tags, c.Aliases = in.names("tags", a.Tags), in.names("aliases", a.Aliases)
+	c.Questions = splitQuestions(in.text("questions", a.Questions))
+	if c.Redacted = in.redacted; in.err != nil {
+		return c, in.err
 	}
 	if a.Confidence != nil {
 		c.Confidence, c.Source.Confidence = *a.Confidence, *a.Confidence
@@ -97,10 +90,10 @@ func (s *Store) Check(a Assertion) (Checked, error) {
 	if err := c.Validate(); err != nil {
 		return c, err
 	}
-	if c.Privacy, err = parsePrivacy(a.Privacy); err != nil {
-		return c, err
-	}
+	c.Privacy = a.Privacy
 	switch {
+	case !slices.Contains([]string{"", PrivacyShared, PrivacyProjectOnly, PrivacyLocal}, c.Privacy):
+		return c, refusal.Argument("privacy", "privacy %q is none of shared, project_only, local", prose.Clip(c.Privacy, 40))
 	case c.Also && c.Correct:
 		return c, refusal.Argument("also", "also adds a value, correct replaces a wrong one: give one of the two")
 	case c.Also && c.Replaces != "":
@@ -220,15 +213,51 @@ func checkNames(tags, aliases []string) error {
 	return nil
 }
 
-// names trims a list and drops what is empty or there already.
-func names(argument string, list []string, clean func(argument, v string) string) []string {
-	var out []string
+// input takes the texts of a call in. All of them are trimmed, and rid of secrets.
+type input struct {
+	secrets  *secret.Redactor
+	redacted []string // rules that found a secret
+	err      error    // about the first text that is refused
+}
+
+// text is an argument that may be empty.
+func (in *input) text(argument, text string) string {
+	text, found := in.secrets.Clean(strings.TrimSpace(text))
+	in.redacted = append(in.redacted, found...)
+	if !utf8.ValidString(text) {
+		in.refuse(refusal.Argument(argument, "%s is not valid UTF-8", argument))
+	}
+	return text
+}
+
+// value is an argument that is a value of its own.
+func (in *input) value(argument, text string) string {
+	text = in.text(argument, text)
+	in.refuse(checkValue(argument, text))
+	return text
+}
+
+// questions are those of an argument, taken apart.
+func (in *input) questions(text string) []string {
+	list := splitQuestions(in.text("questions", text))
+	in.refuse(checkQuestions(list))
+	return list
+}
+
+// names are those of a list that are not empty, each once.
+func (in *input) names(argument string, list []string) (out []string) {
 	for _, name := range list {
-		if name = strings.TrimSpace(clean(argument, name)); name != "" {
+		if name = in.text(argument, name); name != "" {
 			out = merge(out, []string{name})
 		}
 	}
 	return out
+}
+
+func (in *input) refuse(err error) {
+	if in.err == nil {
+		in.err = err
+	}
 }
 
 // merge appends the names of b that a does not have, compared folded.
@@ -240,14 +269,6 @@ func merge(a, b []string) []string {
 		}
 	}
 	return out
-}
-
-func parsePrivacy(text string) (string, error) {
-	switch text {
-	case "", PrivacyShared, PrivacyProjectOnly, PrivacyLocal:
-		return text, nil
-	}
-	return "", refusal.Argument("privacy", "privacy %q is none of shared, project_only, local", prose.Clip(text, 40))
 }
 
 func (c *Checked) parsePeriod(a Assertion, now time.Time) error {

@@ -26,7 +26,7 @@ func TestNoPeriodsOverlapWhateverTheClock(t *testing.T) {
 			}
 			present := fact.Present(clock, recorded)
 			if rapid.IntRange(0, 5).Draw(rt, "op") == 0 {
-				events, _ := End(o, n, "", Source{Kind: KindAgent}, recorded, present)
+				events, _ := End(o, n, Removal("", Source{Kind: KindAgent}), recorded, present)
 				o.Fold(events...)
 				if v := fact.Current(o.Versions(n), present); v != nil {
 					rt.Fatalf("removed, and %q holds", v.Value)

@@ -243,7 +243,7 @@ func closeBlockers(s *Store, st *state.State, found []Finding, now time.Time) (e
 		if f == nil {
 			continue
 		}
-		ended, x := End(st, fact.IDOf(v.Category, v.Key), "", Source{Kind: KindAgent, By: f.By, Ref: f.Ref, Confidence: 1}, now, s.at(now))
+		ended, x := End(st, fact.IDOf(v.Category, v.Key), Removal("", Source{Kind: KindAgent, By: f.By, Ref: f.Ref, Confidence: 1}), now, s.at(now))
 		if x.Warned() {
 			continue
 		}

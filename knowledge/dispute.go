@@ -117,11 +117,6 @@ func (c *Checked) dispute() formats.Dispute {
 	}
 }
 
-// rivalry is the claim that a fact is no longer true because of another one.
-func rivalry(rival *fact.Version, by Source) formats.Dispute {
-	return formats.Dispute{Value: rival.Value, Confidence: by.Confidence, Source: by, Removal: true, Rival: &Name{Category: rival.Category, Key: rival.Key}}
-}
-
 // Contest records a claim of somebody who had not seen all that was asserted of a fact
 // against one of its versions. Nothing else changes.
 func Contest(f state.Facts, d formats.Dispute, old *fact.Version, present time.Time) []state.Event {
@@ -129,156 +124,177 @@ func Contest(f state.Facts, d formats.Dispute, old *fact.Version, present time.T
 	return events
 }
 
-// Settle judges a dispute. Accepting asserts the value anew with the judge's
-// authority; rejecting leaves what is believed, or brings it back after an
-// acceptance. Who has not the authority is refused. It is pure.
-func Settle(f state.Facts, d formats.Dispute, accept bool, by Source, session string, now, present time.Time) ([]state.Event, error) {
-	refused := refusal.ForUser("%s is for the user to judge", d.ID)
-	verdict, was := formats.DisputeRejected, d.State
+// Settle judges a dispute. It is pure.
+//
+//   - Accepting does with the judge's authority what the dispute wants: it asserts the value anew,
+//     ends the fact, or gives it the other name.
+//   - Rejecting an open dispute leaves what is believed. If the disputed assertion could replace
+//     it by now, the judge confirms it, so that it cannot.
+//   - Rejecting an accepted one takes the acceptance back. A name stays: it has to be renamed back.
+//   - Who has less authority than the one who judged before, or than what is believed, is refused.
+//     So is who rejects what somebody of more authority asserted, and a dispute that has closed.
+func Settle(f state.Facts, d formats.Dispute, accept bool, by Source, session string, now, present time.Time) (events []state.Event, err error) {
+	to, was := formats.DisputeRejected, d.State
 	if accept {
-		verdict, by.Files = formats.DisputeAccepted, d.Source.Files
+		to, by.Files = formats.DisputeAccepted, d.Source.Files
 	}
-	if was == verdict {
+	if was == to {
 		return nil, nil
 	}
 	reopened := d
 	reopened.State = formats.DisputeOpen
-	if d.State != formats.DisputeAccepted && state.StandingOf(f, reopened, present) == formats.DisputeClosed {
+	if was != formats.DisputeAccepted && state.StandingOf(f, reopened, present) == formats.DisputeClosed {
 		return nil, refusal.Argument("target", "%s has closed: its value is believed, or what it stood against is not believed any more", d.ID)
 	}
 	by.At, by.Ref, by.Confidence = now, d.ID, max(d.Confidence, defaultConfidence)
+	j := judgement{f, d, f.Versions(fact.IDOf(d.Category, d.Key)), by, session, now, present}
 	if d.Settled != nil && authority(by.Kind) < authority(d.Settled.Kind) || !accept && authority(by.Kind) < authority(d.Source.Kind) {
-		return nil, refused
+		return nil, j.refused()
 	}
-	n := fact.IDOf(d.Category, d.Key)
-	c := Checked{Category: d.Category, Key: d.Key, Value: d.Value, Confidence: by.Confidence, From: d.ValidFrom, Until: d.ValidUntil, Source: by, Session: session, Correct: d.Correct, Also: d.Also, Replaces: d.Replaces, Privacy: d.Privacy, At: present}
-	if c.From == nil && !c.Correct {
-		c.From = &d.At
-	}
-	var events []state.Event
-	assert := len(f.Versions(n)) > 0
 	switch {
-	case d.Rename != nil && accept:
-		made, x, err := renaming{f, Name{Category: d.Category, Key: d.Key}, *d.Rename, d.Merge, by, now, present}.decide()
-		if err != nil {
-			return nil, err
-		}
-		if x.Warned() {
-			return nil, refused
-		}
+	case accept:
+		events, err = j.accept()
+	case was == formats.DisputeAccepted:
+		events, err = j.takeBack()
+	case was == formats.DisputeOpen && d.Rename == nil:
+		events, err = j.uphold()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if accept && d.Rename != nil {
 		d.Category, d.Key = d.Rename.Category, d.Rename.Key // it follows the fact
-		events, assert = made, false
-	case d.Rename != nil && was == formats.DisputeAccepted:
-		return nil, refusal.Argument("verdict", "%s was accepted, and the fact has its new name: rename it back", d.ID)
+	}
+	d.State, d.Settled = to, &by
+	return append(events, state.Event{Dispute: &d}), nil
+}
+
+// judgement is the decision on a dispute.
+type judgement struct {
+	facts        state.Facts
+	dispute      formats.Dispute
+	versions     []*fact.Version // of its fact
+	by           Source
+	session      string
+	now, present time.Time // the recorded time, and the one that is the present
+}
+
+// accept does what the dispute wants.
+func (j *judgement) accept() ([]state.Event, error) {
+	d := j.dispute
+	switch {
 	case d.Rename != nil:
-		assert = false
-	case accept && d.Removal:
-		claim := d
-		claim.Source = by
-		ended, x := EndAs(f, n, claim, now, present)
-		if x.Warned() {
-			return nil, refused
+		events, x, err := renaming{j.facts, Name{Category: d.Category, Key: d.Key}, *d.Rename, d.Merge, j.by, j.now, j.present}.decide()
+		if err == nil && x.Warned() {
+			err = j.refused()
 		}
-		if d.Rival != nil {
-			superseded(ended, now)
-		}
-		events, assert = ended, false
-	case !accept && was == formats.DisputeAccepted && addedBeside(f, d, present):
-		ended, x := End(f, n, d.Value, by, now, present)
-		if x.Warned() {
-			return nil, refused
-		}
-		events, assert = ended, false
-	case !accept && was == formats.DisputeAccepted && plannedEnd(f, d, present) != nil:
-		v := plannedEnd(f, d, present)
-		if !mayReplace(f, by, v) {
-			return nil, refused
+		return events, err
+	case d.Removal:
+		d.Source = j.by
+		return j.end(d)
+	case len(j.versions) == 0:
+		return nil, nil
+	}
+	a := j.assertion(d.Value)
+	a.From, a.Until, a.Correct, a.Also, a.Replaces = d.ValidFrom, d.ValidUntil, d.Correct, d.Also, d.Replaces
+	if a.From == nil && !a.Correct {
+		a.From = &d.At
+	}
+	return j.assert(a)
+}
+
+// uphold confirms the version that stays believed, if the disputed assertion could replace it.
+func (j *judgement) uphold() ([]state.Event, error) {
+	v := fact.WithID(j.versions, j.dispute.Against)
+	if v == nil || !mayReplace(j.facts, j.dispute.Source, v) {
+		return nil, nil
+	}
+	a := j.assertion(v.Value)
+	a.Confidence, a.Also = v.Confidence, v.Also
+	return j.assert(a)
+}
+
+// takeBack undoes an acceptance that still holds.
+func (j *judgement) takeBack() ([]state.Event, error) {
+	d, v := j.dispute, fact.WithID(j.versions, j.dispute.Against)
+	switch {
+	case d.Rename != nil:
+		return nil, refusal.Argument("verdict", "%s was accepted, and the fact has its new name: rename it back", d.ID)
+	case v == nil:
+		return nil, nil
+	case d.Removal:
+		return j.revive(v)
+	}
+	added := currentWith(j.versions, d.Value, j.present)
+	switch {
+	case added == nil:
+		return nil, nil
+	case v.ID != added.ID && slices.Contains(fact.AllCurrent(j.versions, j.present), v):
+		return j.end(Removal(d.Value, j.by)) // it was added beside v
+	}
+	a := j.assertion(v.Value)
+	a.Confidence, a.Correct = v.Confidence, true
+	if added.Also {
+		a.Replaces = added.Value
+	}
+	return j.assert(a)
+}
+
+// revive takes the end back that an acceptance gave a version. One that has not come yet is
+// moved to where it was.
+func (j *judgement) revive(v *fact.Version) ([]state.Event, error) {
+	if v.RetractedAt != nil && fact.Believed(v) && fact.Before(j.present, v.ValidUntil) {
+		if !mayReplace(j.facts, j.by, v) {
+			return nil, j.refused()
 		}
 		p := fact.Period{From: v.ValidFrom}
 		if n := len(v.Beliefs); n > 0 {
 			p.Until = v.Beliefs[n-1].ValidUntil
 		}
-		events, assert = []state.Event{{Put: fact.Reperiod(v, p, now)}}, false
-	case !accept && was == formats.DisputeOpen:
-		c, assert = upheld(f, d, c)
-	case !accept:
-		c, assert = restored(f, d, c, present)
-		assert = assert && was == formats.DisputeAccepted
+		return []state.Event{{Put: fact.Reperiod(v, p, j.now)}}, nil
 	}
-	if assert {
-		made, r, err := Assert(f, c, now)
-		if err != nil {
-			return nil, err
-		}
-		if r.Outcome == Disputed {
-			return nil, refused
-		}
-		events = made
+	if v.ValidUntil == nil || currentWith(j.versions, v.Value, j.present) != nil {
+		return nil, nil
 	}
-	d.State, d.Settled = verdict, &by
-	return append(events, state.Event{Dispute: &d}), nil
+	a := j.assertion(v.Value)
+	a.Confidence, a.From, a.Also = v.Confidence, v.ValidUntil, v.Also
+	return j.assert(a)
 }
 
-// plannedEnd is the version that an accepted dispute gave an end which has not come yet;
-// nil if there is none.
-func plannedEnd(f state.Facts, d formats.Dispute, present time.Time) *fact.Version {
-	if v := state.Version(f, fact.IDOf(d.Category, d.Key), d.Against); d.Removal && v != nil && v.RetractedAt != nil && fact.Believed(v) && fact.Before(present, v.ValidUntil) {
-		return v
-	}
-	return nil
+// assertion is a value in the name of the judge.
+func (j *judgement) assertion(value string) Checked {
+	d := j.dispute
+	return Checked{Category: d.Category, Key: d.Key, Value: value, Confidence: j.by.Confidence, Source: j.by, Session: j.session, Privacy: d.Privacy, At: j.present}
 }
 
-// upheld is c as an assertion of the version that stays believed. ok tells that the claim could
-// have replaced it. Without the judge's word it could do so again.
-func upheld(f state.Facts, d formats.Dispute, c Checked) (_ Checked, ok bool) {
-	v := state.Version(f, fact.IDOf(d.Category, d.Key), d.Against)
-	if v == nil {
-		return c, false
+func (j *judgement) assert(a Checked) ([]state.Event, error) {
+	events, r, err := Assert(j.facts, a, j.now)
+	if err == nil && r.Outcome == Disputed {
+		err = j.refused()
 	}
-	c.Value, c.Confidence, c.From, c.Until, c.Correct, c.Also, c.Replaces = v.Value, v.Confidence, nil, nil, false, v.Also, ""
-	return c, mayReplace(f, d.Source, v)
+	return events, err
 }
 
-// restored is c made an assertion of what was believed before a dispute was
-// accepted; ok: that acceptance still holds.
-func restored(f state.Facts, d formats.Dispute, c Checked, present time.Time) (_ Checked, ok bool) {
-	vs := f.Versions(fact.IDOf(d.Category, d.Key))
-	v := fact.WithID(vs, d.Against)
-	if v == nil {
-		return c, false
+func (j *judgement) end(removal formats.Dispute) ([]state.Event, error) {
+	events, x := End(j.facts, fact.IDOf(j.dispute.Category, j.dispute.Key), removal, j.now, j.present)
+	if x.Warned() {
+		return nil, j.refused()
 	}
-	c.Value, c.Confidence, c.From, c.Until, c.Correct, c.Also, c.Replaces = v.Value, v.Confidence, nil, nil, true, false, ""
-	if d.Removal {
-		c.From, c.Correct, c.Also = v.ValidUntil, false, v.Also
-		return c, currentWith(vs, v.Value, present) == nil && v.ValidUntil != nil
-	}
-	current := currentWith(vs, d.Value, present)
-	if current != nil && current.Also {
-		c.Replaces = current.Value
-	}
-	return c, current != nil
+	return events, nil
 }
 
-// currentWith is the current version of a fact that has a value; without a value
-// the current one.
+func (j *judgement) refused() error {
+	return refusal.ForUser("%s is for the user to judge", j.dispute.ID)
+}
+
+// currentWith is the current version of a fact that has a value.
 func currentWith(vs []*fact.Version, value string, now time.Time) *fact.Version {
-	if value == "" {
-		return fact.Current(vs, now)
-	}
 	for _, v := range fact.AllCurrent(vs, now) {
 		if hasValue(v, value) {
 			return v
 		}
 	}
 	return nil
-}
-
-// addedBeside reports whether the accepted value of a dispute stands beside the
-// version that it was against.
-func addedBeside(f state.Facts, d formats.Dispute, present time.Time) bool {
-	vs := f.Versions(fact.IDOf(d.Category, d.Key))
-	added := currentWith(vs, d.Value, present)
-	return !d.Removal && added != nil && slices.ContainsFunc(fact.AllCurrent(vs, present), func(v *fact.Version) bool { return v.ID == d.Against && v.ID != added.ID })
 }
 
 // TextIn gives the lines about the claim in the caller's syntax.

@@ -111,7 +111,7 @@ func TestNoWayRoundTheUser(t *testing.T) {
 	ending := claim("never", codex, .8)
 	ending.Correct, ending.Until = true, new(at(6))
 	assert(t, st, ending, 4)
-	if events, x := End(st, n, "", codex, at(5), at(5)); !x.Warned() || len(events) != 1 {
+	if events, x := End(st, n, Removal("", codex), at(5), at(5)); !x.Warned() || len(events) != 1 {
 		t.Errorf("removed: %v", events)
 	} else {
 		st.Fold(events...)
@@ -124,7 +124,7 @@ func TestNoWayRoundTheUser(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	// Said again it is the same dispute.
-	if events, _ := End(st, n, "", codex, at(6), at(6)); len(events) != 0 {
+	if events, _ := End(st, n, Removal("", codex), at(6), at(6)); len(events) != 0 {
 		t.Errorf("%v", events)
 	}
 }
@@ -164,7 +164,7 @@ func TestJudged(t *testing.T) {
 			st, n := state.Over(state.New(), nil), fact.IDOf("c", "k")
 			assert(t, st, claim("A", x.old, 1), 1)
 			if x.removal {
-				events, _ := End(st, n, "", codex, at(5), at(5))
+				events, _ := End(st, n, Removal("", codex), at(5), at(5))
 				st.Fold(events...)
 			} else {
 				c := claim("B", codex, .3)

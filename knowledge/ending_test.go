@@ -161,16 +161,16 @@ func TestEndsAndAuthority(t *testing.T) {
 		st := state.Over(state.New(), nil)
 		assert(t, st, claim("never", user, 1), 1)
 		ending := formats.Dispute{Source: codex, Removal: true, ValidUntil: new(at(until)), Reason: "the lawyer said so"}
-		events, x := EndAs(st, n, ending, at(9), at(9))
+		events, x := End(st, n, ending, at(9), at(9))
 		st.Fold(events...)
 		if !x.Warned() || !strings.Contains(x.TextIn(func(string, ...any) string { return "" }), "its end on "+fact.Day(at(until))+" (reason: 'the lawyer said so') is recorded as d-") {
 			t.Fatalf("%+v", x)
 		}
 		now := formats.Dispute{Source: codex, Removal: true}
-		if events, _ := EndAs(st, n, now, at(9), at(9)); len(events) != 1 {
+		if events, _ := End(st, n, now, at(9), at(9)); len(events) != 1 {
 			t.Error("an end at another time is taken for the same claim")
 		}
-		if events, _ := EndAs(st, n, ending, at(9), at(9)); len(events) != 0 {
+		if events, _ := End(st, n, ending, at(9), at(9)); len(events) != 0 {
 			t.Error("the same claim was recorded again")
 		}
 		d := st.Disputes(n)[0]
@@ -198,10 +198,10 @@ func TestEndsAndAuthority(t *testing.T) {
 	st := state.Over(state.New(), nil)
 	assert(t, st, claim("never", user, 1), 1)
 	ending := formats.Dispute{Source: codex, Removal: true, ValidUntil: new(at(60))}
-	events, _ := EndAs(st, n, ending, at(9), at(9))
+	events, _ := End(st, n, ending, at(9), at(9))
 	st.Fold(events...)
 	ending.Source = user
-	events, x := EndAs(st, n, ending, at(10), at(10))
+	events, x := End(st, n, ending, at(10), at(10))
 	st.Fold(events...)
 	if d := st.Disputes(n)[0]; x.Warned() || state.StandingOf(st, d, at(11)) != formats.DisputeClosed {
 		t.Errorf("%s", state.StandingOf(st, d, at(11)))

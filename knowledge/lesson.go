@@ -5,14 +5,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
-	"leanctx/internal/secret"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/state"
 	"leanctx/knowledge/verdict"
@@ -69,11 +66,11 @@ func (l Learned) line() string {
 
 // Pattern records a convention. The same one again adds its examples.
 func Pattern(ctx context.Context, s *Store, a Lesson) (Learned, error) {
-	in := lessonTexts{nameA: "pattern_type", a: a.Type, nameB: "value", b: a.Value, list: a.Examples, questions: a.Questions}
-	if err := in.clean(s.secrets); err != nil {
-		return Learned{}, err
+	in := input{secrets: s.secrets}
+	kind, description, questions, examples := in.value("pattern_type", a.Type), in.value("value", a.Value), in.questions(a.Questions), in.names("examples", a.Examples)
+	if in.err != nil {
+		return Learned{}, in.err
 	}
-	kind, description, examples := in.a, in.b, in.list
 	var r Learned
 	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
 		p := formats.Pattern{Type: kind, Description: description, Examples: []string{}, SourceSession: s.actor.Session, CreatedAt: now}
@@ -81,8 +78,8 @@ func Pattern(ctx context.Context, s *Store, a Lesson) (Learned, error) {
 			p, r.Known = known, true
 		}
 		p.Examples = merge(p.Examples, examples)
-		if in.parts != nil {
-			p.Questions = in.parts
+		if questions != nil {
+			p.Questions = questions
 		}
 		p.AssertedBy = cmp.Or(s.actor.Agent, p.AssertedBy)
 		r = Learned{Room: state.RoomPattern, Key: p.Type, Value: p.Description, Times: 1, Known: r.Known, Redacted: in.redacted, label: p.Type}
@@ -103,11 +100,11 @@ type Mistake struct {
 // occurrence more. Another resolution takes the place of the old one, which the
 // answer tells.
 func Gotcha(ctx context.Context, s *Store, m Mistake) (Learned, error) {
-	in := lessonTexts{nameA: "trigger", a: m.Trigger, nameB: "resolution", b: m.Resolution, questions: m.Questions}
-	if err := in.clean(s.secrets); err != nil {
-		return Learned{}, err
+	in := input{secrets: s.secrets}
+	trigger, resolution, questions := in.value("trigger", m.Trigger), in.value("resolution", m.Resolution), in.questions(m.Questions)
+	if in.err != nil {
+		return Learned{}, in.err
 	}
-	trigger, resolution := in.a, in.b
 	if m.Severity == "" {
 		m.Severity = "warning"
 	}
@@ -130,60 +127,14 @@ func Gotcha(ctx context.Context, s *Store, m Mistake) (Learned, error) {
 		}
 		g.Resolution, g.Severity, g.LastSeen = resolution, m.Severity, now
 		g.Occurrences++
-		if in.parts != nil {
-			g.Questions = in.parts
+		if questions != nil {
+			g.Questions = questions
 		}
 		g.AssertedBy = cmp.Or(s.actor.Agent, g.AssertedBy)
 		r = Learned{Room: state.RoomGotcha, Key: fact.Slug(g.Trigger), Value: g.Trigger + " → " + g.Resolution, Times: g.Occurrences, Known: i >= 0, Was: was, Redacted: in.redacted, label: g.Severity}
 		return []state.Event{{Gotcha: &g}}, nil
 	})
 	return r, err
-}
-
-// lessonTexts are the texts of a pattern, a gotcha or a reminder, with the
-// names of the arguments they came in.
-type lessonTexts struct {
-	nameA, a, nameB, b string
-	list               []string
-	questions          string
-	parts              []string // the questions, taken apart
-	redacted           []string
-}
-
-// clean checks and redacts them.
-func (in *lessonTexts) clean(secrets *secret.Redactor) error {
-	text := func(v string) string {
-		v, found := secrets.Clean(strings.TrimSpace(v))
-		in.redacted = append(in.redacted, found...)
-		return v
-	}
-	for _, x := range []struct {
-		argument string
-		text     *string
-	}{{in.nameA, &in.a}, {in.nameB, &in.b}} {
-		if x.argument == "" {
-			continue
-		}
-		*x.text = text(*x.text)
-		if err := checkValue(x.argument, *x.text); err != nil {
-			return err
-		}
-		if !utf8.ValidString(*x.text) {
-			return refusal.Argument(x.argument, "%s is not valid UTF-8", x.argument)
-		}
-	}
-	in.parts = splitQuestions(text(in.questions))
-	if err := checkQuestions(in.parts); err != nil {
-		return err
-	}
-	list := in.list
-	in.list = make([]string, 0, len(list))
-	for _, v := range list {
-		if v = text(v); v != "" {
-			in.list = append(in.list, v)
-		}
-	}
-	return nil
 }
 
 // lessonEvents removes the lessons that go by a key; those with a value, if one

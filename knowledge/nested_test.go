@@ -52,7 +52,7 @@ func TestDisputesOfDisputes(t *testing.T) {
 			}
 			switch {
 			case value == "-":
-				events, _ := End(st, n, "", by, at(day), at(day))
+				events, _ := End(st, n, Removal("", by), at(day), at(day))
 				st.Fold(events...)
 			case value != "":
 				assert(t, st, claim(value, by, .9), day)

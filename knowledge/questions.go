@@ -119,13 +119,14 @@ func giveQuestions(ctx context.Context, s *Store, a FactQuestions) (r QuestionsR
 	if err := refusal.Required("category", a.Category, "key", a.Key, "questions", a.Questions); err != nil {
 		return r, err
 	}
-	clean, redacted := s.Redact(a.Questions)
-	r.Redacted = redacted
-	if r.Questions = splitQuestions(clean); r.Questions == nil {
+	in := input{secrets: s.secrets}
+	r.Questions = in.questions(a.Questions)
+	r.Redacted = in.redacted
+	switch {
+	case in.err != nil:
+		return r, in.err
+	case r.Questions == nil:
 		return r, refusal.Argument("questions", "questions is empty")
-	}
-	if err := checkQuestions(r.Questions); err != nil {
-		return r, err
 	}
 	err = s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
 		if v := fact.Current(st.Versions(fact.IDOf(a.Category, a.Key)), s.present(now)); v != nil {

@@ -45,17 +45,13 @@ func (r Reminded) Text() string {
 // Remind stores an intention. It needs one trigger at least: without one it
 // would never surface.
 func Remind(ctx context.Context, s *Store, a Intention) (Reminded, error) {
-	in := lessonTexts{nameA: "value", a: a.Value}
-	if err := in.clean(s.secrets); err != nil {
-		return Reminded{}, err
+	in := input{secrets: s.secrets}
+	x := formats.Reminder{
+		Text: in.value("value", a.Value), State: reminder.StateOpen, CreatedBy: s.actor.Agent,
+		Path: in.text("path", a.Path), Keyword: in.text("keyword", a.Keyword), Task: in.text("task", a.Task),
 	}
-	x := formats.Reminder{Text: in.a, State: reminder.StateOpen, CreatedBy: s.actor.Agent}
-	for _, t := range []struct {
-		given string
-		to    *string
-	}{{a.Path, &x.Path}, {a.Keyword, &x.Keyword}, {a.Task, &x.Task}} {
-		clean, found := s.Redact(strings.TrimSpace(t.given))
-		*t.to, in.redacted = clean, append(in.redacted, found...)
+	if in.err != nil {
+		return Reminded{}, in.err
 	}
 	if a.Due != "" {
 		t, err := fact.ParseDue("due", a.Due, s.Now())

@@ -127,10 +127,10 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 		}
 		return erase(ctx, s, w)
 	}
-	claim := formats.Dispute{Confidence: 1, Source: s.Source(w.Source, 1), Removal: true}
-	claim.Value, _ = s.Redact(strings.TrimSpace(w.Value)) // as it was stored
+	w.Value, _ = s.Redact(strings.TrimSpace(w.Value)) // as it was stored
+	removal := Removal(w.Value, s.Source(w.Source, 1))
 	var redacted []string
-	if claim.Reason, redacted = s.Redact(strings.TrimSpace(w.Reason)); !ValidReason(claim.Reason) {
+	if removal.Reason, redacted = s.Redact(strings.TrimSpace(w.Reason)); !ValidReason(removal.Reason) {
 		return Withdrawn{}, refusal.Argument("reason", "reason is not valid UTF-8, or has more than %d bytes", MaxReason)
 	}
 	if strings.TrimSpace(w.Until) != "" {
@@ -138,18 +138,17 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 		if err != nil {
 			return Withdrawn{}, err
 		}
-		claim.ValidUntil = &until.Time
+		removal.ValidUntil = &until.Time
 	}
-	w.Value = claim.Value
 	var r Withdrawn
 	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
-		r = Withdrawn{Category: w.Category, Key: w.Key, Value: w.Value, Until: claim.ValidUntil, Reason: claim.Reason, Redacted: redacted}
+		r = Withdrawn{Category: w.Category, Key: w.Key, Value: w.Value, Until: removal.ValidUntil, Reason: removal.Reason, Redacted: redacted}
 		r.ahead = r.Until != nil && r.Until.After(s.present(now))
 		n := fact.IDOf(w.Category, w.Key)
-		if err := checkEnd(fact.Timeline(st.Versions(n), s.present(now)), claim, s.present(now)); err != nil {
+		if err := checkEnd(fact.Timeline(st.Versions(n), s.present(now)), removal, s.present(now)); err != nil {
 			return nil, err
 		}
-		events, x := EndAs(st, n, claim, now, s.present(now))
+		events, x := End(st, n, removal, now, s.present(now))
 		if x.Warned() {
 			r.disputed(x)
 			return events, nil
@@ -217,15 +216,15 @@ func noValue(category, key, value string) error {
 
 // checkEnd refuses an end that a fact cannot have: before what is valid at present
 // began, or after it ends anyway.
-func checkEnd(held []fact.Held, claim formats.Dispute, present time.Time) error {
-	end := claim.ValidUntil
+func checkEnd(held []fact.Held, removal formats.Dispute, present time.Time) error {
+	end := removal.ValidUntil
 	if end == nil {
 		return nil
 	}
 	var over *fact.Held // it ends before
 	ends, later := false, false
 	for i, h := range held {
-		if !fact.Before(present, h.Period.Until) || !hasValue(h.Version, claim.Value) {
+		if !fact.Before(present, h.Period.Until) || !hasValue(h.Version, removal.Value) {
 			continue
 		}
 		switch {
@@ -275,52 +274,52 @@ func Retract(f state.Facts, n fact.ID, value string, until *time.Time, as format
 	return out
 }
 
-// End retracts a value of a fact in the name of a source, or all where value is empty. If
-// that may not end what is believed, the events record a dispute instead.
-func End(f state.Facts, n fact.ID, value string, by Source, now, present time.Time) ([]state.Event, Contested) {
-	return EndAs(f, n, formats.Dispute{Value: value, Confidence: by.Confidence, Source: by, Removal: true}, now, present)
+// Removal is the wish to end a fact, or one of its values, as a dispute would have it.
+func Removal(value string, by Source) formats.Dispute {
+	return formats.Dispute{Value: value, Confidence: by.Confidence, Source: by, Removal: true}
 }
 
-// EndAs is [End] as a claim has it, which may give the end and a reason.
-func EndAs(f state.Facts, n fact.ID, claim formats.Dispute, now, present time.Time) ([]state.Event, Contested) {
-	value := claim.Value
-	if claim.Rival != nil {
+// End ends a fact, or one of its values. The removal may name the end and a reason. If it names a
+// rival, the fact ends as superseded and not as withdrawn. If its source may not change what is
+// believed, the events record it as a dispute instead.
+func End(f state.Facts, n fact.ID, removal formats.Dispute, now, present time.Time) ([]state.Event, Contested) {
+	value, from := removal.Value, present
+	if removal.Rival != nil {
 		value = "" // the value is the rival's
 	}
-	from := present
-	if claim.ValidUntil != nil {
-		from = *claim.ValidUntil
+	if removal.ValidUntil != nil {
+		from = *removal.ValidUntil
 	}
 	for _, v := range fact.Timeline(f.Versions(n), present) {
-		if fact.Before(present, v.Period.Until) && fact.Before(from, v.Period.Until) && hasValue(v.Version, value) && !mayReplace(f, claim.Source, v.Version) {
-			return contest(f, claim, v.Version, present)
+		if fact.Before(present, v.Period.Until) && fact.Before(from, v.Period.Until) && hasValue(v.Version, value) && !mayReplace(f, removal.Source, v.Version) {
+			return contest(f, removal, v.Version, present)
 		}
 	}
-	return Retract(f, n, value, claim.ValidUntil, formats.Retraction{RetractedAt: &now, RetractedBy: authorOf(claim.Source), RetractedReason: claim.Reason}, present), Contested{}
+	events := Retract(f, n, value, removal.ValidUntil, formats.Retraction{RetractedAt: &now, RetractedBy: authorOf(removal.Source), RetractedReason: removal.Reason}, present)
+	for _, e := range events {
+		if at := e.Put.RetractedAt; removal.Rival != nil && at != nil && at.Equal(now) {
+			e.Put.Retraction = formats.Retraction{}
+		}
+	}
+	return events, Contested{}
 }
 
 // Supersede ends the fact old because the current value of another one, its rival,
-// has taken its place. It ends as superseded, not as withdrawn. Without the
-// authority for it the events record a dispute instead.
+// has taken its place.
 func Supersede(f state.Facts, rival, old Name, by Source, now, present time.Time) ([]state.Event, Contested, error) {
 	v := fact.Current(f.Versions(fact.IDOf(rival.Category, rival.Key)), present)
 	if v == nil {
 		return nil, Contested{}, refusal.Argument("key", "[%s] has no current value, so it supersedes nothing", Slashed(rival))
 	}
-	events, x := EndAs(f, fact.IDOf(old.Category, old.Key), rivalry(v, by), now, present)
-	if !x.Warned() {
-		superseded(events, now)
-	}
+	events, x := End(f, fact.IDOf(old.Category, old.Key), rivalry(v, by), now, present)
 	return events, x, nil
 }
 
-// superseded makes of a withdrawal that something took its place.
-func superseded(events []state.Event, now time.Time) {
-	for _, e := range events {
-		if at := e.Put.RetractedAt; at != nil && at.Equal(now) {
-			e.Put.Retraction = formats.Retraction{}
-		}
-	}
+// rivalry is the removal of a fact because of the value of another one.
+func rivalry(rival *fact.Version, by Source) formats.Dispute {
+	d := Removal(rival.Value, by)
+	d.Rival = &Name{Category: rival.Category, Key: rival.Key}
+	return d
 }
 
 // erase commits the tombstone first: from then on the fact is gone for every
@@ -341,7 +340,7 @@ func erase(ctx context.Context, s *Store, w Withdrawal) (Withdrawn, error) {
 			}
 			return nil, nil
 		}
-		if events, x := End(st, n, "", by, now, s.present(now)); x.Warned() {
+		if events, x := End(st, n, Removal("", by), now, s.present(now)); x.Warned() {
 			r.disputed(x)
 			return events, nil
 		}

@@ -242,7 +242,7 @@ func TestSeveralValuesAndAuthority(t *testing.T) {
 	if err := judge(9, false, user); err != nil || held(9) != "never sometimes " {
 		t.Errorf("%v: %s", err, held(9))
 	}
-	if events, x := End(st, n, "never", codex, at(10), at(10)); !x.Warned() {
+	if events, x := End(st, n, Removal("never", codex), at(10), at(10)); !x.Warned() {
 		t.Error("an agent removed a user's value")
 	} else {
 		st.Fold(events...)

@@ -218,7 +218,7 @@ func (m *merger) update(n fact.ID, in incoming) error {
 		return m.replace(in)
 	}
 	m.r.Skipped += in.records
-	events, x := knowledge.End(m.over, n, "", m.store.Source("", 1), m.now, m.present)
+	events, x := knowledge.End(m.over, n, knowledge.Removal("", m.store.Source("", 1)), m.now, m.present)
 	m.add(events...)
 	if x.Warned() {
 		m.r.Disputed++
@@ -294,7 +294,7 @@ func (m *merger) several(n fact.ID, in incoming) error {
 		by := m.store.Source("", 1)
 		for _, v := range ours {
 			if !holdsValue(theirs, v.Value) {
-				events, disputed := knowledge.End(m.over, n, v.Value, by, m.now, m.present)
+				events, disputed := knowledge.End(m.over, n, knowledge.Removal(v.Value, by), m.now, m.present)
 				m.add(events...)
 				if disputed.Warned() {
 					m.r.Disputed++
