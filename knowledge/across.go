@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"leanctx/knowledge/conflict"
@@ -26,16 +25,12 @@ func statementOf(v *fact.Version) conflict.Statement {
 	return conflict.Statement{Name: v.Category + "/" + v.Key, Value: v.Value}
 }
 
-// adviser looks for conflicts after a write. A look takes longer than a write. So of many who
-// write at once one looks at a time. After that look nobody of them looks for ten times as long
-// as it took. Who writes alone always has a look.
+// adviser looks for conflicts after a write. A look takes longer than a write, so of many who
+// write at once one looks at a time, and the others do not.
 type adviser struct {
 	log     *state.Log
 	logger  *slog.Logger
-	writers atomic.Int64 // calls of Remember that run
-	looking sync.Mutex   // held during a look
-	ended   time.Time    // when the last look ended
-	took    time.Duration
+	looking sync.Mutex // held during a look
 }
 
 // conflicts names facts under other keys that the new value likely contradicts or replaces, from
@@ -50,11 +45,6 @@ func (a *adviser) conflicts(ctx context.Context, r *Remembered, present time.Tim
 		return
 	}
 	defer a.looking.Unlock()
-	if a.writers.Load() > 1 && time.Since(a.ended) < adviceRest*a.took {
-		return
-	}
-	begun := time.Now()
-	defer func() { a.ended, a.took = time.Now(), time.Since(begun) }()
 	stems := form.Words()
 	if len(stems) == 0 {
 		return
@@ -70,9 +60,6 @@ func (a *adviser) conflicts(ctx context.Context, r *Remembered, present time.Tim
 	}
 	r.Similar = append(r.Similar, found[:min(len(found), similarMost-len(r.Similar))]...)
 }
-
-// adviceRest is how many times as long as a look took nobody looks, while several write.
-const adviceRest = 10
 
 // comparedMost is how many facts an assertion is compared with.
 const comparedMost = 32

@@ -69,24 +69,3 @@ func TestConflictsUnderOtherKeys(t *testing.T) {
 		}
 	}
 }
-
-// Of many who write at once most are not told of conflicts. Who writes alone is.
-func TestAdviceRestsWhileManyWrite(t *testing.T) {
-	s := testStore(t, nil)
-	s.remember(t, Assertion{Category: "architecture", Key: "db", Value: "MySQL 8"})
-	for _, c := range []struct {
-		others int64
-		look   time.Duration
-		told   bool
-	}{{1, time.Hour, false}, {1, 0, true}, {0, time.Hour, true}} {
-		s.Writing(c.others, c.look)
-		got := s.remember(t, Assertion{Category: "decision", Key: "database", Value: "PostgreSQL 16"})
-		if told := strings.Contains(got.Text(), "Possible conflict"); told != c.told {
-			t.Errorf("%+v: %s", c, got.Text())
-		}
-		s.Writing(0, 0)
-		if _, err := s.Remove(t.Context(), Withdrawal{Category: "decision", Key: "database"}); err != nil {
-			t.Fatal(err)
-		}
-	}
-}

@@ -1,9 +1,6 @@
 package knowledge
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 // What tests look at beside the promises.
 var Archivable = archivable
@@ -24,13 +21,6 @@ func (s *Store) SyncIndex(ctx context.Context) error { return s.log.Sync(ctx, sy
 
 // CloseSettled does what a command does after its answer.
 func (s *Store) CloseSettled() { s.work.settle() }
-
-// Writing has the store take n others to write at this moment, and the last look for
-// conflicts to have taken so long.
-func (s *Store) Writing(n int64, look time.Duration) {
-	s.advice.writers.Store(n)
-	s.advice.ended, s.advice.took = time.Now(), look
-}
 
 // FindingSays tells whether a text is unsure, or says that something is solved.
 func FindingSays(text string) string {

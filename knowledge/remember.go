@@ -23,8 +23,6 @@ func (s *Store) Remember(ctx context.Context, a Assertion) (Remembered, error) {
 	if err != nil {
 		return Remembered{}, err
 	}
-	s.advice.writers.Add(1)
-	defer s.advice.writers.Add(-1)
 	var r Remembered
 	err = s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
 		var events []state.Event
