@@ -8,8 +8,8 @@ import (
 	"leanctx/knowledge/words"
 )
 
-// said is an atom that says something, with what denies it.
-type said struct {
+// term is an atom that carries meaning, with what denies it.
+type term struct {
 	atom
 	denied string // the negations before it
 	paused bool   // a pause stands before it
@@ -17,12 +17,12 @@ type said struct {
 
 // content is what a form says: its atoms without pauses and empty words, with
 // negations as marks on the next of them.
-func content(atoms []atom) []said {
-	out := make([]said, 0, len(atoms))
+func content(atoms []atom) []term {
+	out := make([]term, 0, len(atoms))
 	denied, paused := "", false
 	flush := func() { // negations that deny nothing stand for themselves
 		if denied != "" {
-			out = append(out, said{atom: atom{class: word, text: denied}, paused: paused})
+			out = append(out, term{atom: atom{class: word, text: denied}, paused: paused})
 			denied = ""
 		}
 	}
@@ -43,7 +43,7 @@ func content(atoms []atom) []said {
 		case denied != "" && (a.is("of") || a.is("than")):
 			continue
 		}
-		out = append(out, said{a, denied, paused})
+		out = append(out, term{a, denied, paused})
 		denied, paused = "", false
 	}
 	flush()
@@ -79,7 +79,7 @@ func (old Form) refinedBy(f Form) bool {
 		}
 		items = items[i+1:] // both are in canonical order
 	}
-	around := func(f Form) (before, after []said) {
+	around := func(f Form) (before, after []term) {
 		return content(f.atoms[:f.list.start]), content(f.atoms[f.list.end:])
 	}
 	before, after := around(old)
@@ -120,7 +120,7 @@ func numeric(a atom) bool { return a.class == number || a.class == quantity }
 
 // within reports whether the old content stands in the new one, in its order
 // and without too much between what stood together.
-func within(was, is []said) bool {
+func within(was, is []term) bool {
 	i, last := 0, -1
 	for j := 0; j < len(is) && i < len(was); j++ {
 		if !was[i].sameAs(is[j]) {
@@ -139,11 +139,11 @@ func within(was, is []said) bool {
 
 // capital reports whether a word is written with a capital. One between two
 // others makes another name: Rocky Horror Picture Show.
-func capital(a said) bool { return a.class == word && a.raw != "" && unicode.IsUpper(rune(a.raw[0])) }
+func capital(a term) bool { return a.class == word && a.raw != "" && unicode.IsUpper(rune(a.raw[0])) }
 
 // insertion reports whether what was put in before an old atom leaves what was
 // said before it and after it together.
-func insertion(added []said, old, now said) bool {
+func insertion(added []term, old, now term) bool {
 	if now.paused && !old.paused {
 		return false
 	}
@@ -168,7 +168,7 @@ func insertion(added []said, old, now said) bool {
 }
 
 // sameAs reports whether two atoms say the same, whatever the ending of a word.
-func (a said) sameAs(b said) bool {
+func (a term) sameAs(b term) bool {
 	if a.class != b.class || a.denied != b.denied {
 		return false
 	}
