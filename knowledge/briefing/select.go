@@ -99,7 +99,7 @@ func bestFirst(a, b *candidate) int {
 	if c := cmp.Or(cmp.Compare(b.Pinned, a.Pinned), cmp.Compare(b.salience, a.salience)); c != 0 {
 		return c
 	}
-	return byName(a, b) // the dearest, and most are told apart before
+	return byName(a, b) // the most expensive comparison, so it is the last
 }
 
 func byName(a, b *candidate) int {
@@ -123,18 +123,18 @@ func (o *Occasion) selection(c *choice) Selection {
 	whole := cmp.Or(o.Budget, DefaultBudget) * bytesPerToken
 	budget := max(whole-len(heading), 0)
 	r.fit(budget / 2)
-	told := map[string]bool{}
+	inNews := map[string]bool{}
 	for _, x := range news[:len(r.News)] {
 		v := x.version
 		if v == nil {
 			continue
 		}
 		if !v.Pinned { // a rule stands in its room too
-			told[v.ID] = true
+			inNews[v.ID] = true
 		}
 		r.Facts = append(r.Facts, nameOf(v))
 	}
-	c.drop(told)
+	c.drop(inNews)
 	slices.SortFunc(c.all, bestFirst)
 	first := c.related(o.Related)
 	shown := r.fill(c, first, whole/2, budget-len(r.tail()))
@@ -147,7 +147,7 @@ func (o *Occasion) selection(c *choice) Selection {
 			r.Facts = append(r.Facts, strings.ToLower(room.Category)+"/"+p.Key)
 		}
 	}
-	decisions = slices.DeleteFunc(decisions[:len(r.Decisions)], func(v *fact.Version) bool { return shown[v.ID] || told[v.ID] })
+	decisions = slices.DeleteFunc(decisions[:len(r.Decisions)], func(v *fact.Version) bool { return shown[v.ID] || inNews[v.ID] })
 	r.Decisions = texts(decisions)
 	return r
 }
@@ -236,8 +236,8 @@ func (o *Occasion) ended(c *choice) (out []newsItem) {
 // ends that they gave it.
 func (o *Occasion) takenBack(vs []*fact.Version, at time.Time) (out []newsItem) {
 	for _, v := range vs {
-		said := v.RetractedAt
-		if said == nil || !said.After(o.News.Since) || said.After(at) || o.News.isOwn(v.RetractedBy) {
+		withdrawn := v.RetractedAt
+		if withdrawn == nil || !withdrawn.After(o.News.Since) || withdrawn.After(at) || o.News.isOwn(v.RetractedBy) {
 			continue
 		}
 		line := v.Category + "/" + v.Key
@@ -251,7 +251,7 @@ func (o *Occasion) takenBack(vs []*fact.Version, at time.Time) (out []newsItem) 
 		default:
 			continue // another value has taken its place since
 		}
-		out = append(out, newsItem{at: *said, line: line + authored(v.RetractedBy)})
+		out = append(out, newsItem{at: *withdrawn, line: line + authored(v.RetractedBy)})
 	}
 	return out
 }
