@@ -96,8 +96,8 @@ func TestQuestionsAreAdded(t *testing.T) {
 			t.Errorf("found by words that only the questions have: %s", r.Text())
 		}
 		h := must[advice.Report](t)(advice.Health(t.Context(), s.Store, Nothing{}))
-		if h.Unasked != 25 || !strings.Contains(h.Text(), "\nWithout questions: 25 (action=questions lists them)") {
-			t.Errorf("%d\n%s", h.Unasked, h.Text())
+		if h.WithoutQuestions != 25 || !strings.Contains(h.Text(), "\nWithout questions: 25 (action=questions lists them)") {
+			t.Errorf("%d\n%s", h.WithoutQuestions, h.Text())
 		}
 	}
 	if r := must[QuestionsResult](t)(Questions(t.Context(), s.Store, FactQuestions{Category: "architecture"})); r.Text() != "Every fact has questions." {

@@ -119,7 +119,7 @@ func TestSeveralValuesAreShown(t *testing.T) {
 		t.Errorf("%s, %v", woken.Text(), err)
 	}
 	health, err := advice.Health(t.Context(), s.Store, Nothing{})
-	if err != nil || health.Facts != 1 || len(health.Duplicates)+len(health.Nearly) > 0 {
+	if err != nil || health.Facts != 1 || len(health.Duplicates)+len(health.NearDuplicates) > 0 {
 		t.Errorf("%s, %v", health.Text(), err)
 	}
 }

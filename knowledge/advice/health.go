@@ -20,30 +20,30 @@ import (
 
 // Report tells what deserves a look.
 type Report struct {
-	Facts          int                   `json:"facts"`
-	Archived       int                   `json:"archived"`
-	Dormant        []knowledge.Found     `json:"dormant,omitempty"`   // the first hundred of the archived ones, by name
-	Contradictions []OpenQuestion        `json:"contradictions"`      // sure values that were replaced and the new one not confirmed since
-	Disputes       []knowledge.Disputing `json:"disputes,omitempty"`  // open ones
-	Conflicts      []Conflict            `json:"conflicts,omitempty"` // two names whose values likely cannot both hold
-	Duplicates     []OpenQuestion        `json:"duplicates"`          // the same value under two names
-	Nearly         []Pair                `json:"nearly_same"`         // of which one is among the newest facts
-	Looked         bool                  `json:"nearly_looked"`       // for the latter: there are vectors, and not too many versions
-	Compared       int                   `json:"nearly_compared"`     // so many of the newest facts with all others
-	Versions       int                   `json:"-"`                   // of all facts
-	Stale          []knowledge.Found     `json:"stale"`               // effective confidence under a half; what to check first
-	StaleTotal     int                   `json:"stale_total"`
-	Sources        Checked               `json:"sources"`
-	Unconfirmed    int                   `json:"unconfirmed"`       // known only from an import
-	Unasked        int                   `json:"without_questions"` // active facts, patterns and gotchas that have no stored questions
-	Maintenance    *formats.Insight      `json:"maintenance,omitempty"`
-	Index          string                `json:"index"`
-	Reindexing     bool                  `json:"-"`                           // the index on disk was damaged or gone, and holds no fact yet
-	Journal        int64                 `json:"journal_overgrown,omitempty"` // its bytes, when it is so long that it slows every command
-	Clock          string                `json:"clock,omitempty"`             // the newest commit is dated in the future
-	Damage         []string              `json:"damage"`
-	SetAside       []string              `json:"set_aside"`      // paths of damaged or torn files that are kept beside the store
-	Gone           string                `json:"gone,omitempty"` // the witness of a store whose files were deleted
+	Facts            int                   `json:"facts"`
+	Archived         int                   `json:"archived"`
+	Dormant          []knowledge.Found     `json:"dormant,omitempty"`   // the first hundred of the archived ones, by name
+	Contradictions   []OpenQuestion        `json:"contradictions"`      // sure values that were replaced and the new one not confirmed since
+	Disputes         []knowledge.Disputing `json:"disputes,omitempty"`  // open ones
+	Conflicts        []Conflict            `json:"conflicts,omitempty"` // two names whose values likely cannot both hold
+	Duplicates       []OpenQuestion        `json:"duplicates"`          // the same value under two names
+	NearDuplicates   []Pair                `json:"nearly_same"`         // of which one is among the newest facts
+	HasVectors       bool                  `json:"nearly_looked"`       // for the latter: there are vectors, and not too many versions
+	Compared         int                   `json:"nearly_compared"`     // so many of the newest facts with all others
+	Versions         int                   `json:"-"`                   // of all facts
+	Stale            []knowledge.Found     `json:"stale"`               // effective confidence under a half; what to check first
+	StaleTotal       int                   `json:"stale_total"`
+	Sources          Checked               `json:"sources"`
+	Unconfirmed      int                   `json:"unconfirmed"`       // known only from an import
+	WithoutQuestions int                   `json:"without_questions"` // active facts, patterns and gotchas that have no stored questions
+	Maintenance      *formats.Insight      `json:"maintenance,omitempty"`
+	Index            string                `json:"index"`
+	Reindexing       bool                  `json:"-"`                           // the index on disk was damaged or gone, and holds no fact yet
+	Journal          int64                 `json:"journal_overgrown,omitempty"` // its bytes, when it is so long that it slows every command
+	Clock            string                `json:"clock,omitempty"`             // the newest commit is dated in the future
+	Damage           []string              `json:"damage"`
+	SetAside         []string              `json:"set_aside"`      // paths of damaged or torn files that are kept beside the store
+	Gone             string                `json:"gone,omitempty"` // the witness of a store whose files were deleted
 }
 
 // OpenQuestion is a pair of values somebody should settle.
@@ -63,16 +63,16 @@ const (
 
 // Health looks for open contradictions, duplicates, stale facts and damage.
 func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Report, err error) {
-	encoder, err := likened(ctx, s)
+	encoder, err := nearEncoder(ctx, s)
 	if err != nil {
 		return r, err
 	}
-	var stand []*fact.Version // what holds and is active
+	var all []*fact.Version // that hold and are active
 	var judged []formats.JudgedPair
 	empty := false
 	err = s.View(ctx, func(st *state.State, now time.Time) error {
-		r = Report{Versions: st.VersionCount(), Contradictions: []OpenQuestion{}, Duplicates: []OpenQuestion{}, Nearly: []Pair{}, Stale: []knowledge.Found{}, Damage: []string{}, SetAside: []string{}}
-		stand = nil
+		r = Report{Versions: st.VersionCount(), Contradictions: []OpenQuestion{}, Duplicates: []OpenQuestion{}, NearDuplicates: []Pair{}, Stale: []knowledge.Found{}, Damage: []string{}, SetAside: []string{}}
+		all = nil
 		same := values{}
 		for n, vs := range st.Sorted() {
 			current := fact.AllCurrent(vs, now)
@@ -85,7 +85,7 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 					r.Dormant = append(r.Dormant, knowledge.FoundAt(current[0], now))
 				}
 			}
-			stand = append(stand, active...)
+			all = append(all, active...)
 			for _, v := range active {
 				r.look(st, v, now)
 				if w, known := same.met(n, v); known && w != nameOf(v) && !knowledge.Judged(st.Judged, n, fact.IDOf(w.Category, w.Key)) {
@@ -94,8 +94,8 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 			}
 		}
 		r.costliest(s.Retrievals(), now)
-		r.Conflicts = conflicts(st, stand)
-		r.Unasked = len(knowledge.WithoutQuestions(st, now))
+		r.Conflicts = conflicts(st, all)
+		r.WithoutQuestions = len(knowledge.WithoutQuestions(st, now))
 		for _, d := range state.OpenDisputes(st, st.Disputed, now) {
 			r.Disputes = append(r.Disputes, knowledge.DisputingOf(st, d, now))
 		}
@@ -107,8 +107,8 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 		judged = slices.Clone(st.Judged)
 		return nil
 	})
-	if r.Looked = encoder != nil; r.Looked && err == nil { // it takes long, and writers wait for a view
-		r.Nearly, r.Compared, err = nearly(ctx, s, *encoder, stand, judged)
+	if r.HasVectors = encoder != nil; r.HasVectors && err == nil { // it takes long, and writers wait for a view
+		r.NearDuplicates, r.Compared, err = nearDuplicates(ctx, s, *encoder, all, judged)
 	}
 	files := s.Condition()
 	if empty {
@@ -163,11 +163,11 @@ func (r *Report) damage(ctx context.Context, s *knowledge.Store, files knowledge
 	if others == nil {
 		return
 	}
-	told, aside, err := others.Damage(ctx)
+	found, aside, err := others.Damage(ctx)
 	if err != nil {
-		told = append(told, err.Error())
+		found = append(found, err.Error())
 	}
-	r.Damage, r.SetAside = append(r.Damage, told...), append(r.SetAside, aside...)
+	r.Damage, r.SetAside = append(r.Damage, found...), append(r.SetAside, aside...)
 }
 
 // costliest leaves the stale facts that are listed: those that it would cost most to
@@ -231,8 +231,8 @@ func (r Report) TextIn(call prose.Syntax) string {
 	for _, q := range r.Duplicates[:min(healthMost, len(r.Duplicates))] {
 		fmt.Fprintf(&b, "\n  [%s] and [%s]: %s", knowledge.Slashed(q.First), knowledge.Slashed(q.Second), prose.Brief(q.New))
 	}
-	fmt.Fprintf(&b, "\nNearly the same under two names: %s", r.nearlyText())
-	for _, p := range r.Nearly[:min(healthMost, len(r.Nearly))] {
+	fmt.Fprintf(&b, "\nNearly the same under two names: %s", r.nearDuplicatesText())
+	for _, p := range r.NearDuplicates[:min(healthMost, len(r.NearDuplicates))] {
 		fmt.Fprintf(&b, "\n  [%s] '%s' and [%s] '%s' (%s alike)", knowledge.Slashed(p.First), prose.Brief(p.FirstValue), knowledge.Slashed(p.Second), prose.Brief(p.SecondValue), prose.Percent(p.Cosine))
 	}
 	fmt.Fprintf(&b, "\nStale (effective confidence under 50%%): %d", r.StaleTotal)
@@ -246,8 +246,8 @@ func (r Report) TextIn(call prose.Syntax) string {
 		fmt.Fprintf(&b, "\nSources that no longer match: %d", len(r.Sources.Changed))
 		b.WriteString(r.Sources.lines(healthMost))
 	}
-	if r.Unasked > 0 {
-		fmt.Fprintf(&b, "\nWithout questions: %d (%s lists them)", r.Unasked, call("questions"))
+	if r.WithoutQuestions > 0 {
+		fmt.Fprintf(&b, "\nWithout questions: %d (%s lists them)", r.WithoutQuestions, call("questions"))
 	}
 	if r.Maintenance != nil {
 		fmt.Fprintf(&b, "\nLast maintenance: %s, %s", fact.Day(r.Maintenance.Timestamp), r.Maintenance.Summary)

@@ -96,26 +96,26 @@ type Pair struct {
 // nearness: ports 8001 and 8002 are two facts. Nor has a not: one that runs and one that does
 // not are near in meaning, and no duplicates.
 const (
-	nearlyFloor    = 0.85
-	nearlyWork     = 5_000_000
-	nearlyVersions = 40_000
-	nearlyEach     = 16 // pairs of one fact
+	nearFloor    = 0.85
+	nearWork     = 5_000_000
+	nearVersions = 40_000
+	nearEach     = 16 // pairs of one fact
 )
 
 // newestOf says how many of the newest facts were compared with all.
 func newestOf(facts int) int {
-	if facts*(facts-1)/2 <= nearlyWork {
+	if facts*(facts-1)/2 <= nearWork {
 		return facts
 	}
-	return nearlyWork / facts
+	return nearWork / facts
 }
 
-// likened makes the vectors that health needs and gives the encoder, nil where
+// nearEncoder makes the vectors that health needs and gives the encoder, nil where
 // there are none.
-func likened(ctx context.Context, s *knowledge.Store) (*vectors.Encoding, error) {
+func nearEncoder(ctx context.Context, s *knowledge.Store) (*vectors.Encoding, error) {
 	few := false
 	if err := s.View(ctx, func(st *state.State, _ time.Time) error {
-		few = st.VersionCount() <= nearlyVersions
+		few = st.VersionCount() <= nearVersions
 		return nil
 	}); err != nil || !few {
 		return nil, err
@@ -123,9 +123,9 @@ func likened(ctx context.Context, s *knowledge.Store) (*vectors.Encoding, error)
 	return knowledge.BuiltInVectors(ctx, s)
 }
 
-// nearly lists the pairs of which one is among the newest facts, the nearest
+// nearDuplicates lists the pairs of which one is among the newest facts, the nearest
 // first, and tells how many were compared with all.
-func nearly(ctx context.Context, s *knowledge.Store, e vectors.Encoding, facts []*fact.Version, judged []formats.JudgedPair) ([]Pair, int, error) {
+func nearDuplicates(ctx context.Context, s *knowledge.Store, e vectors.Encoding, facts []*fact.Version, judged []formats.JudgedPair) ([]Pair, int, error) {
 	slices.SortFunc(facts, func(a, b *fact.Version) int {
 		if c := cmp.Or(b.RecordedFrom.Compare(a.RecordedFrom), b.ValidFrom.Compare(a.ValidFrom)); c != 0 {
 			return c // what was imported at once has one time
@@ -138,7 +138,7 @@ func nearly(ctx context.Context, s *knowledge.Store, e vectors.Encoding, facts [
 	}
 	first := newestOf(len(facts))
 	near, err := s.Vectors().Pairs(ctx, vectors.Pairing{
-		Encoder: e.Name, Texts: texts, First: first, Least: nearlyFloor, Limit: nearlyEach,
+		Encoder: e.Name, Texts: texts, First: first, Least: nearFloor, Limit: nearEach,
 		Allowed: func(i, j int) bool { // the same value is listed apart
 			v, w := facts[i], facts[j]
 			return nameOf(v) != nameOf(w) && slices.Equal(marks[i], marks[j]) && verdict.Compare("", v.Value, w.Value) != verdict.Equal
@@ -160,15 +160,15 @@ func nearly(ctx context.Context, s *knowledge.Store, e vectors.Encoding, facts [
 	return pairs, first, nil
 }
 
-// nearlyText says how many pairs there are, and how far they were looked for.
-func (r *Report) nearlyText() string {
+// nearDuplicatesText says how many pairs there are, and how far they were looked for.
+func (r *Report) nearDuplicatesText() string {
 	switch {
-	case !r.Looked && r.Versions > nearlyVersions:
-		return fmt.Sprintf("not compared, more than %d versions", nearlyVersions)
-	case !r.Looked:
+	case !r.HasVectors && r.Versions > nearVersions:
+		return fmt.Sprintf("not compared, more than %d versions", nearVersions)
+	case !r.HasVectors:
 		return "not compared, there are no vectors"
 	case r.Compared < r.Facts:
-		return fmt.Sprintf("%d (the newest %d of %d facts compared with all)", len(r.Nearly), r.Compared, r.Facts)
+		return fmt.Sprintf("%d (the newest %d of %d facts compared with all)", len(r.NearDuplicates), r.Compared, r.Facts)
 	}
-	return strconv.Itoa(len(r.Nearly))
+	return strconv.Itoa(len(r.NearDuplicates))
 }

@@ -46,10 +46,10 @@ func TestHealthNearlySame(t *testing.T) {
 	for _, store := range []*knowledge.Store{s, semanticStore(t, dir, false)} {
 		r := health(t, store)
 		var got []string
-		for _, p := range r.Nearly {
+		for _, p := range r.NearDuplicates {
 			got = append(got, p.First.Key+"+"+p.Second.Key)
 		}
-		if want := "[testing+tests indent+style]"; fmt.Sprint(got) != want || !r.Looked {
+		if want := "[testing+tests indent+style]"; fmt.Sprint(got) != want || !r.HasVectors {
 			t.Errorf("%v, want %s", got, want)
 		}
 		if text := r.Text(); !strings.Contains(text, "\nNearly the same under two names: 2\n  [fact/testing] 'Tests are run by go test ./...' and [fact/tests] 'Run the tests with go test ./...' (99% alike)\n") {
@@ -67,8 +67,8 @@ func TestHealthNearlySame(t *testing.T) {
 	if _, err := advice.Judge(t.Context(), s, advice.Verdict{Category: "fact", Key: "tests", Target: "fact/testing", Verdict: "compatible"}); err != nil {
 		t.Fatal(err)
 	}
-	if r := health(t, s); len(r.Nearly) != 1 {
-		t.Errorf("a settled pair is told: %v", r.Nearly)
+	if r := health(t, s); len(r.NearDuplicates) != 1 {
+		t.Errorf("a settled pair is told: %v", r.NearDuplicates)
 	}
 }
 
