@@ -29,7 +29,7 @@ func (a *account) count(m op.Made) {
 	if m.Scope == (op.Scope{}) || !ok || m.Tool == op.TokenReportName { // a report does not count itself
 		return
 	}
-	p := found.(located)
+	p := found.(projectPlace)
 	w := a.stores.in(m.Scope, p)
 	agent, err := w.self()
 	if registry, open := opened[*agents.Store](a.stores, p.at.key()); err == nil && open && agent != "" {
@@ -70,8 +70,8 @@ func intentOf(m op.Made) cost.Intent {
 }
 
 const (
-	touchEvery  = time.Minute     // for each agent; the registry writes less often
-	touchAtMost = 5 * time.Second // then it is given up
+	touchEvery   = time.Minute     // for each agent; the registry writes less often
+	touchTimeout = 5 * time.Second // then it is given up
 )
 
 // touch records in the background of a server that an agent is active. Otherwise an agent
@@ -86,7 +86,7 @@ func (a *account) touch(w projectStores, agent string) {
 	}
 	a.lastTouch.Store(w.project.Hash+agent, now)
 	a.stores.background.Go(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), touchAtMost)
+		ctx, cancel := context.WithTimeout(context.Background(), touchTimeout)
 		defer cancel()
 		registry, err := w.agents()
 		if err == nil {

@@ -20,7 +20,7 @@ func TestDamage(t *testing.T) {
 	look := func() (told, aside []string) {
 		s := newStores(&config.Config{DataDir: data, Project: data}, func(string) {})
 		defer s.close()
-		p := located{Project: project.Project{Hash: "p"}, at: &membership{hash: "p", dataDir: data}}
+		p := projectPlace{Project: project.Project{Hash: "p"}, at: &membership{hash: "p", dataDir: data}}
 		told, aside, err := s.in(op.Scope{}, p).Damage(t.Context())
 		if err != nil {
 			t.Error(err)

@@ -278,8 +278,8 @@ func is[E error](err error) bool {
 	return ok
 }
 
-// hinted is an error with advice.
-type hinted interface {
+// hinter is an error with advice.
+type hinter interface {
 	error
 	Hint() string
 }
@@ -288,7 +288,7 @@ type hinted interface {
 // also if the command line itself is wrong.
 func (r *run) report(err error, code int) {
 	text, hint := strings.TrimRight(err.Error(), "\n"), ""
-	if h, ok := errors.AsType[hinted](err); ok {
+	if h, ok := errors.AsType[hinter](err); ok {
 		hint = h.Hint()
 	}
 	if r.globals.JSON || slices.Contains(r.args, "--json") {

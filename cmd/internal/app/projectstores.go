@@ -21,11 +21,11 @@ import (
 type projectStores struct {
 	*stores
 	scope   op.Scope
-	project located
+	project projectPlace
 }
 
 // in is the stores of a project.
-func (s *stores) in(sc op.Scope, p located) projectStores { return projectStores{s, sc, p} }
+func (s *stores) in(sc op.Scope, p projectPlace) projectStores { return projectStores{s, sc, p} }
 
 // of is the stores of a call's project.
 func (s *stores) of(ctx context.Context, sc op.Scope) (projectStores, error) {

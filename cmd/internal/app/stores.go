@@ -63,8 +63,8 @@ func (s *stores) serve(logger *slog.Logger) {
 	s.warn = func(text string) { logger.Warn(text) }
 }
 
-// located is a project, and where its stores are.
-type located struct {
+// projectPlace is a project, and where its stores are.
+type projectPlace struct {
 	project.Project
 	at *membership
 }
@@ -117,7 +117,7 @@ func (s *stores) guest(found project.Project) (*knowledge.Store, error) {
 		return store, nil
 	}
 	return openOnce(s, "guest "+m.key(), func() (*knowledge.Store, error) {
-		w := s.in(op.Scope{Project: found.Root}, located{Project: found, at: m}) // its own rules for secrets
+		w := s.in(op.Scope{Project: found.Root}, projectPlace{Project: found, at: m}) // its own rules for secrets
 		store, err := knowledge.Open(m.knowledgeDir(), &knowledge.Options{ProjectRoot: found.Root, ProjectHash: found.Hash, Logger: s.logger, Findings: w})
 		if err != nil {
 			return nil, fmt.Errorf("project %s: %w", found.Name, err)
@@ -184,7 +184,7 @@ func (w projectStores) eraseBefore(ctx context.Context, erased []formats.Tombsto
 		if _, err := os.Stat(m.knowledgeDir()); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		store, err := w.in(w.scope, located{Project: w.project.Project, at: m}).factStore()
+		store, err := w.in(w.scope, projectPlace{Project: w.project.Project, at: m}).factStore()
 		if err != nil {
 			return err
 		}
@@ -334,7 +334,7 @@ func (s *stores) projectRegistry(sc op.Scope) (*project.Registry, string, error)
 
 // project finds the project of a call and where its stores are. An operation that changes
 // something first ends a `team leave` of the project that was killed.
-func (s *stores) project(ctx context.Context, sc op.Scope) (located, error) {
+func (s *stores) project(ctx context.Context, sc op.Scope) (projectPlace, error) {
 	p, err := s.find(ctx, sc)
 	if err == nil && p.at.Leaving && sc.Effect != op.Reads {
 		if err = s.finishLeave(ctx, sc, p); err == nil {
@@ -348,10 +348,10 @@ func (s *stores) project(ctx context.Context, sc op.Scope) (located, error) {
 // it. An operation that only reads records no unknown project, and works on a disk that cannot
 // be written. It does record news about a known project, if it can: a repository that moves
 // is found by its first commit, which often comes after the first fact.
-func (s *stores) find(ctx context.Context, sc op.Scope) (located, error) {
+func (s *stores) find(ctx context.Context, sc op.Scope) (projectPlace, error) {
 	projects, dir, err := s.projectRegistry(sc)
 	if err != nil {
-		return located{}, err
+		return projectPlace{}, err
 	}
 	var found project.Project
 	reads := sc.Effect == op.Reads
@@ -367,7 +367,7 @@ func (s *stores) find(ctx context.Context, sc op.Scope) (located, error) {
 	for _, n := range found.Notices {
 		s.warnOnce(n)
 	}
-	p := located{Project: found}
+	p := projectPlace{Project: found}
 	if err == nil {
 		p.at, err = s.membership(found.Hash)
 	}

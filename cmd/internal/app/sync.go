@@ -46,7 +46,7 @@ func (w projectStores) sync(ctx context.Context, o replica.Options) (replica.Rep
 
 // recognised is how a project is recognised in its clones. A remote that is a path says
 // something about this machine only.
-func recognised(p located) replica.Project {
+func recognised(p projectPlace) replica.Project {
 	r := replica.Project{FirstCommits: p.FirstCommits, Remote: p.Remote}
 	if filepath.IsAbs(r.Remote) || strings.HasPrefix(r.Remote, ".") || !strings.Contains(r.Remote, "/") || filepath.VolumeName(r.Remote) != "" {
 		r.Remote = ""
@@ -55,7 +55,7 @@ func recognised(p located) replica.Project {
 }
 
 // brings counts the facts that the repository of a project brings. A project in a team has no sync.
-func brings(p located) int {
+func brings(p projectPlace) int {
 	if p.at.in() {
 		return 0
 	}

@@ -94,7 +94,7 @@ func inName(c rune) bool {
 
 // teamName is what a project is called in its team if nobody names it. The directory's
 // name is the last choice: another project may have the same.
-func teamName(p located) string {
+func teamName(p projectPlace) string {
 	first := ""
 	if len(p.FirstCommits) > 0 {
 		first = p.Name + "-" + p.FirstCommits[0][:min(12, len(p.FirstCommits[0]))]
@@ -190,7 +190,7 @@ func (c teamCommands) join(ctx context.Context, sc op.Scope, a joinArgs) (joined
 	defer open()
 	n.State = member
 	j := joinedTeam{Team: name, Server: server.URL, Made: made}
-	if err := c.publish(ctx, sc, p, located{Project: p.Project, at: n}, &j); err != nil {
+	if err := c.publish(ctx, sc, p, projectPlace{Project: p.Project, at: n}, &j); err != nil {
 		return none, fmt.Errorf("the project has not joined; its memory is as it was; join again to go on: %w", err)
 	}
 	if err := n.write(); err != nil {
@@ -209,7 +209,7 @@ func machineName() string {
 
 // publish fills the copies of the new membership and adds what was remembered under the
 // former one. A copy that an earlier attempt began is made anew.
-func (c teamCommands) publish(ctx context.Context, sc op.Scope, from, to located, j *joinedTeam) error {
+func (c teamCommands) publish(ctx context.Context, sc op.Scope, from, to projectPlace, j *joinedTeam) error {
 	if err := errors.Join(os.RemoveAll(to.at.knowledgeDir()), os.RemoveAll(to.at.agentsDir())); err != nil {
 		return err
 	}
@@ -300,7 +300,7 @@ func (c teamCommands) leave(ctx context.Context, sc op.Scope, _ noArgs) (leftTea
 }
 
 // leave has a project leave its team. It goes on where an earlier attempt ended.
-func (s *stores) leave(ctx context.Context, sc op.Scope, p located, wait time.Duration) (leftTeam, error) {
+func (s *stores) leave(ctx context.Context, sc op.Scope, p projectPlace, wait time.Duration) (leftTeam, error) {
 	m := p.at
 	open, err := m.closeFence(ctx, s, wait)
 	if err != nil {
@@ -323,11 +323,11 @@ func (s *stores) leave(ctx context.Context, sc op.Scope, p located, wait time.Du
 	}
 	n := *m
 	n.State, n.Since, n.Leaving = left, time.Now().UTC(), false
-	former, err := s.in(sc, located{Project: p.Project, at: m.before()}).factStore()
+	former, err := s.in(sc, projectPlace{Project: p.Project, at: m.before()}).factStore()
 	if err != nil {
 		return l, err
 	}
-	store, err := s.in(sc, located{Project: p.Project, at: &n}).factStore()
+	store, err := s.in(sc, projectPlace{Project: p.Project, at: &n}).factStore()
 	if err != nil {
 		return l, err
 	}
@@ -344,7 +344,7 @@ func (s *stores) leave(ctx context.Context, sc op.Scope, p located, wait time.Du
 }
 
 // finishLeave ends a `team leave` that was killed. Until then the project's copies take no writes.
-func (s *stores) finishLeave(ctx context.Context, sc op.Scope, p located) error {
+func (s *stores) finishLeave(ctx context.Context, sc op.Scope, p projectPlace) error {
 	l, err := s.leave(ctx, sc, p, finishWait)
 	switch {
 	case err == nil:

@@ -94,8 +94,8 @@ func (t *Tool) guess(action string, names []string) *Operation {
 	return nil
 }
 
-// checked is the result of checking the arguments of one call.
-type checked struct {
+// checkedCall is the result of checking the arguments of one call.
+type checkedCall struct {
 	scope     Scope
 	values    map[string]any // by the parameter's name, as coerce makes them
 	confirmed bool
@@ -104,7 +104,7 @@ type checked struct {
 }
 
 // into sets the fields of an argument struct.
-func (c checked) into(args any) error {
+func (c checkedCall) into(args any) error {
 	data, err := json.Marshal(c.values)
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func (c checked) into(args any) error {
 type checker struct {
 	tool     *Tool
 	o        *Operation
-	out      checked
+	out      checkedCall
 	shell    bool
 	seen     map[string]bool // parameters that have a value
 	wrong    map[string]bool // parameters whose value was refused
@@ -125,7 +125,7 @@ type checker struct {
 	unknown  []string // ignored arguments that no action of the tool has
 }
 
-func (t *Tool) check(o *Operation, args map[string]any, shell bool) (checked, error) {
+func (t *Tool) check(o *Operation, args map[string]any, shell bool) (checkedCall, error) {
 	c := &checker{tool: t, o: o, shell: shell, seen: make(map[string]bool), wrong: make(map[string]bool)}
 	c.out.scope.Output, c.out.values = "text", make(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(args)) {
@@ -138,7 +138,7 @@ func (t *Tool) check(o *Operation, args map[string]any, shell bool) (checked, er
 		for _, name := range c.unknown { // perhaps the missing argument under a wrong name
 			c.problems = append(c.problems, "unknown argument "+brief(name))
 		}
-		return checked{}, t.usage(o, strings.Join(c.problems, "; "), c.argument)
+		return checkedCall{}, t.usage(o, strings.Join(c.problems, "; "), c.argument)
 	}
 	return c.out, nil
 }

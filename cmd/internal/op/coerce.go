@@ -147,8 +147,8 @@ func toList(v any) ([]string, error) {
 	if !ok || !utf8.ValidString(s) {
 		return nil, fmt.Errorf("must be a list of texts, not %s", brief(v))
 	}
-	if strings.Count(s, ",") > mostElements {
-		return nil, fmt.Errorf("has more than %d elements", mostElements)
+	if strings.Count(s, ",") > maxElements {
+		return nil, fmt.Errorf("has more than %d elements", maxElements)
 	}
 	if t := strings.TrimSpace(s); strings.HasPrefix(t, "[") {
 		if err := Bounded([]byte(t)); err != nil {
@@ -166,8 +166,8 @@ func toList(v any) ([]string, error) {
 
 // The limits of a request. A decoded list takes forty times its bytes.
 const (
-	mostElements = 20_000 // of all its lists and objects
-	mostNesting  = 64
+	maxElements = 20_000 // of all its lists and objects
+	maxNesting  = 64
 )
 
 // Bounded returns an error if JSON text has too many elements or too deep a nesting to be
@@ -185,12 +185,12 @@ func Bounded(text []byte) error {
 		case c == '"':
 			inString = true
 		case c == ',':
-			if elements++; elements > mostElements {
-				return fmt.Errorf("has more than %d elements", mostElements)
+			if elements++; elements > maxElements {
+				return fmt.Errorf("has more than %d elements", maxElements)
 			}
 		case c == '{' || c == '[':
-			if depth++; depth > mostNesting {
-				return fmt.Errorf("is nested more than %d deep", mostNesting)
+			if depth++; depth > maxNesting {
+				return fmt.Errorf("is nested more than %d deep", maxNesting)
 			}
 		case c == '}' || c == ']':
 			depth--

@@ -171,7 +171,7 @@ type suggestingError interface {
 
 // explain turns the domain's errors about arguments into a [*UsageError], so that they
 // read like the errors found here.
-func (t *Tool) explain(o *Operation, c checked, err error, shell bool) error {
+func (t *Tool) explain(o *Operation, c checkedCall, err error, shell bool) error {
 	if u, ok := errors.AsType[*unconfirmedError](err); ok {
 		e := t.usage(o, t.label(o)+": "+u.in(shell), confirmName)
 		e.Example = maps.Clone(c.values)

@@ -48,7 +48,7 @@ type ForbiddenError struct{ What string }
 func (e *ForbiddenError) Error() string { return e.What }
 
 // admit applies the grant to a call that was checked.
-func (g *Grant) admit(o *Operation, label string, c *checked) error {
+func (g *Grant) admit(o *Operation, label string, c *checkedCall) error {
 	c.scope.Grant = g
 	if g == nil {
 		return nil

@@ -55,7 +55,7 @@ func knowledgeTool(all []Operation) *Tool {
 		switch o := &t.Operations[i]; {
 		case o.Name == "recall":
 			o.taught = []string{"query", "category", "limit"}
-		case slices.Contains(recalled[:], o.Name):
+		case slices.Contains(readActions[:], o.Name):
 			o.taught = nil
 		}
 	}
@@ -183,8 +183,8 @@ func knowledgeWords() Words {
 	}
 }
 
-// recalled are the operations of the read-only twin.
-var recalled = [...]string{"recall", "timeline", "rooms", "search", "wakeup", "diff", "why", "status", "health", "disputes", "relations", "reminders"}
+// readActions are the operations of the read-only twin.
+var readActions = [...]string{"recall", "timeline", "rooms", "search", "wakeup", "diff", "why", "status", "health", "disputes", "relations", "reminders"}
 
 // RecallName is the read-only twin's name.
 const RecallName = "ctx_recall"
@@ -202,7 +202,7 @@ func recallTool(knowledge *Tool, all []Operation) *Tool {
 		Words:   words, Sibling: knowledge,
 	}
 	for _, o := range all {
-		if slices.Contains(recalled[:], o.Name) {
+		if slices.Contains(readActions[:], o.Name) {
 			t.Operations = append(t.Operations, o)
 		}
 	}

@@ -129,7 +129,7 @@ func TestKnowledgeActions(t *testing.T) {
 	if got := twin.Effect(); got != Reads {
 		t.Errorf("the read-only twin %s", got)
 	}
-	if got := names(twin); len(got) != len(recalled) {
+	if got := names(twin); len(got) != len(readActions) {
 		t.Errorf("the twin has %q", got)
 	}
 }

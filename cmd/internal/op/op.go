@@ -112,7 +112,7 @@ type Operation struct {
 	taught  []string // optional arguments described to models; nil: the operation is only named
 
 	adjust func(ctx context.Context, sc Scope, args any) error // see [Adjust]
-	run    func(ctx context.Context, sc Scope, c checked) (Result, error)
+	run    func(ctx context.Context, sc Scope, c checkedCall) (Result, error)
 }
 
 // Confirmer is implemented by arguments of operations that cannot be undone. NeedsConfirm
@@ -130,7 +130,7 @@ func New[A any, R Result](name, summary string, e Effect, run func(context.Conte
 	}
 	_, confirms := any(new(A)).(Confirmer)
 	o := Operation{Name: name, Summary: summary, Effect: e, Params: params, Confirms: confirms}
-	once := func(ctx context.Context, sc Scope, c checked) (Result, error) {
+	once := func(ctx context.Context, sc Scope, c checkedCall) (Result, error) {
 		a := new(A)
 		if err := c.into(a); err != nil {
 			return nil, err
@@ -151,7 +151,7 @@ func New[A any, R Result](name, summary string, e Effect, run func(context.Conte
 		}
 		return r, nil
 	}
-	o.run = func(ctx context.Context, sc Scope, c checked) (Result, error) {
+	o.run = func(ctx context.Context, sc Scope, c checkedCall) (Result, error) {
 		r, err := once(ctx, sc, c)
 		if errors.Is(err, journal.ErrElsewhere) { // nothing was written, and what it opens now is where the project is
 			r, err = once(ctx, sc, c)

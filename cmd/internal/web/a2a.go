@@ -514,28 +514,28 @@ func (h *taskHandler) stream(ctx context.Context, store *tasks.Store, d tasks.De
 
 // events are what happened to a task between two looks, in its order.
 func events(was, is tasks.Details) []a2a.Event {
-	type timed struct {
+	type datedEvent struct {
 		at time.Time
 		e  a2a.Event
 	}
-	var list []timed
+	var list []datedEvent
 	of := a2a.TaskInfo{TaskID: a2a.TaskID(is.ID), ContextID: is.Context}
 	state := was.State
 	for i, h := range is.History[min(len(was.History), len(is.History)):] {
 		state = h.To
-		list = append(list, timed{h.At, &a2a.TaskStatusUpdateEvent{TaskID: of.TaskID, ContextID: of.ContextID, Status: status(is, h, len(was.History)+i)}})
+		list = append(list, datedEvent{h.At, &a2a.TaskStatusUpdateEvent{TaskID: of.TaskID, ContextID: of.ContextID, Status: status(is, h, len(was.History)+i)}})
 	}
 	for i, m := range is.Thread[min(len(was.Thread), len(is.Thread)):] {
 		at := m.At
-		list = append(list, timed{m.At, &a2a.TaskStatusUpdateEvent{TaskID: of.TaskID, ContextID: of.ContextID, Status: a2a.TaskStatus{
+		list = append(list, datedEvent{m.At, &a2a.TaskStatusUpdateEvent{TaskID: of.TaskID, ContextID: of.ContextID, Status: a2a.TaskStatus{
 			State: states[state], Timestamp: &at, Message: message(is, m, len(was.Thread)+i),
 		}}})
 	}
 	for i, a := range is.Artifacts[min(len(was.Artifacts), len(is.Artifacts)):] {
-		list = append(list, timed{a.At, &a2a.TaskArtifactUpdateEvent{TaskID: of.TaskID, ContextID: of.ContextID, LastChunk: true, Artifact: artifact(is, a, len(was.Artifacts)+i)}})
+		list = append(list, datedEvent{a.At, &a2a.TaskArtifactUpdateEvent{TaskID: of.TaskID, ContextID: of.ContextID, LastChunk: true, Artifact: artifact(is, a, len(was.Artifacts)+i)}})
 	}
 	// What one commit did has one time. Then the result comes before the state that ends the task.
-	slices.SortStableFunc(list, func(a, b timed) int { return cmp.Or(a.at.Compare(b.at), final(a.e)-final(b.e)) })
+	slices.SortStableFunc(list, func(a, b datedEvent) int { return cmp.Or(a.at.Compare(b.at), final(a.e)-final(b.e)) })
 	out := make([]a2a.Event, len(list))
 	for i, t := range list {
 		out[i] = t.e

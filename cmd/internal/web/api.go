@@ -45,7 +45,7 @@ func (s *Server) bounded(next http.Handler) http.Handler {
 			refuse(w, http.StatusBadRequest, "usage", "the body cannot be read: "+err.Error())
 			return
 		}
-		if m, ok := w.(*metered); ok {
+		if m, ok := w.(*responseMeter); ok {
 			m.unread = false
 		}
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // see logged

@@ -89,7 +89,7 @@ type Server struct {
 	limits limits
 
 	mu       sync.Mutex
-	projects map[string]*mounted // by prefix and hash
+	projects map[string]*projectHandler // by prefix and hash
 
 	closing context.Context // ends when the server begins to shut down
 	close   context.CancelFunc
@@ -98,7 +98,7 @@ type Server struct {
 
 // New makes a server. It does no I/O.
 func New(o Options) *Server {
-	s := &Server{o: o, logger: o.Logger, limits: defaultLimits(), projects: map[string]*mounted{}}
+	s := &Server{o: o, logger: o.Logger, limits: defaultLimits(), projects: map[string]*projectHandler{}}
 	s.closing, s.close = context.WithCancel(context.Background())
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
@@ -173,8 +173,8 @@ func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]string{"status": "ok", "name": "lean-ctx", "version": s.o.Version})
 }
 
-// listed is a project at /projects.
-type listed struct {
+// projectEntry is a project at /projects.
+type projectEntry struct {
 	Project
 	URL string `json:"url"`
 }
@@ -185,19 +185,19 @@ func (s *Server) listProjects(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	list, who := []listed{}, callerOf(r)
+	list, who := []projectEntry{}, callerOf(r)
 	for _, p := range all {
 		if who.grant.Reaches(p.Hash) {
-			list = append(list, listed{p, "/p/" + p.Hash + "/"})
+			list = append(list, projectEntry{p, "/p/" + p.Hash + "/"})
 		}
 	}
 	writeJSON(w, http.StatusOK, struct {
-		Projects []listed `json:"projects"`
+		Projects []projectEntry `json:"projects"`
 	}{list})
 }
 
-// mounted is one project at one prefix.
-type mounted struct {
+// projectHandler is one project at one prefix.
+type projectHandler struct {
 	http.Handler
 	project Project
 	feed    *feed
@@ -245,13 +245,13 @@ func (s *Server) project(w http.ResponseWriter, r *http.Request) {
 }
 
 // mount makes what serves a project, once.
-func (s *Server) mount(p Project, prefix string) *mounted {
+func (s *Server) mount(p Project, prefix string) *projectHandler {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if m := s.projects[prefix+" "+p.Hash]; m != nil && m.project == p {
 		return m
 	}
-	m := &mounted{project: p}
+	m := &projectHandler{project: p}
 	for _, at := range s.projects { // one feed for a project, wherever it is mounted
 		if at.project == p {
 			m.feed = at.feed
@@ -337,7 +337,7 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 				panic(cause)
 			}
 			s.logger.Error("panic", "route", route(r), "cause", cause, "stack", string(debug.Stack()))
-			if m, ok := w.(*metered); ok && m.status == 0 {
+			if m, ok := w.(*responseMeter); ok && m.status == 0 {
 				refuse(w, http.StatusInternalServerError, "failed", "internal error; the server's log has the stack")
 				return
 			}
@@ -350,7 +350,7 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 // logged writes a line for each request.
 func (s *Server) logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		m := &metered{ResponseWriter: w, control: http.NewResponseController(w), within: s.limits.write, unread: r.ContentLength != 0}
+		m := &responseMeter{ResponseWriter: w, control: http.NewResponseController(w), within: s.limits.write, unread: r.ContentLength != 0}
 		who := new(caller)
 		start := time.Now()
 		if r.ContentLength != 0 { // a body that nobody reads is read away at the end, and takes its time too
@@ -387,9 +387,9 @@ func route(r *http.Request) string {
 	return prefix + strings.Join(parts, "/")
 }
 
-// metered notes what was answered, and limits the time of each write: a client that does
+// responseMeter notes what was answered, and limits the time of each write: a client that does
 // not read must not hold a handler for ever.
-type metered struct {
+type responseMeter struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	within  time.Duration
@@ -398,7 +398,7 @@ type metered struct {
 	bytes   int64
 }
 
-func (m *metered) WriteHeader(status int) {
+func (m *responseMeter) WriteHeader(status int) {
 	if m.status == 0 && status >= 200 {
 		m.status = status
 		if m.unread { // else net/http waits for the rest of the body before it sends the answer
@@ -408,7 +408,7 @@ func (m *metered) WriteHeader(status int) {
 	m.ResponseWriter.WriteHeader(status)
 }
 
-func (m *metered) Write(b []byte) (int, error) {
+func (m *responseMeter) Write(b []byte) (int, error) {
 	if m.status == 0 {
 		m.status = http.StatusOK
 	}
@@ -419,10 +419,10 @@ func (m *metered) Write(b []byte) (int, error) {
 }
 
 // Flush implements [http.Flusher], which some libraries ask for.
-func (m *metered) Flush() {
+func (m *responseMeter) Flush() {
 	_ = m.control.SetWriteDeadline(time.Now().Add(m.within))
 	_ = m.control.Flush()
 }
 
 // Unwrap is for [http.ResponseController].
-func (m *metered) Unwrap() http.ResponseWriter { return m.ResponseWriter }
+func (m *responseMeter) Unwrap() http.ResponseWriter { return m.ResponseWriter }
