@@ -21,22 +21,22 @@ import (
 // something for the first writer to put in order.
 func scenes() map[string]func(t *testing.T, dir string) *story {
 	return map[string]func(t *testing.T, dir string) *story{
-		"fresh": func(t *testing.T, dir string) *story { return newStory(dir) },
-		"told":  func(t *testing.T, dir string) *story { return told(t, dir) },
+		"empty":   func(t *testing.T, dir string) *story { return newStory(dir) },
+		"written": func(t *testing.T, dir string) *story { return sampleStory(t, dir) },
 		"no hard links": func(t *testing.T, dir string) *story {
-			s := told(t, dir)
+			s := sampleStory(t, dir)
 			s.linkless = true
 			return s
 		},
 		"torn": func(t *testing.T, dir string) *story {
-			s := told(t, dir)
+			s := sampleStory(t, dir)
 			j := read(t, dir, "state.journal")
 			s.torn = "00000000 {\"seq\":11,"
 			write(t, append(j, s.torn...), dir, "state.journal")
 			return s
 		},
 		"damaged journal": func(t *testing.T, dir string) *story {
-			s := told(t, dir)
+			s := sampleStory(t, dir)
 			j := read(t, dir, "state.journal")
 			j = flipped(j, len(j)/2, 2)
 			write(t, j, dir, "state.journal")
@@ -45,20 +45,20 @@ func scenes() map[string]func(t *testing.T, dir string) *story {
 			return s
 		},
 		"damaged snapshot": func(t *testing.T, dir string) *story {
-			s := told(t, dir)
+			s := sampleStory(t, dir)
 			data := read(t, dir, "state.json")
 			write(t, flipped(data, len(data)/2, 2), dir, "state.json")
 			s.frail = true
 			return s
 		},
 		"snapshot gone": func(t *testing.T, dir string) *story {
-			s := told(t, dir)
+			s := sampleStory(t, dir)
 			os.Remove(dir + "/state.json")
 			s.frail = true
 			return s
 		},
 		"compaction interrupted, and the snapshot damaged": func(t *testing.T, dir string) *story {
-			s := told(t, dir)
+			s := sampleStory(t, dir)
 			data := read(t, dir, "state.json")
 			write(t, data, dir, "state.json.new")
 			write(t, flipped(data, len(data)/2, 2), dir, "state.json")
@@ -182,7 +182,7 @@ func (s *story) kept(t *testing.T, m image, where string) {
 // reach the disk, and cuts the power at every step after the failure was answered.
 func TestFailedWriteDoesNotComeBack(t *testing.T) {
 	scratch(t, func(dir string) {
-		s := told(t, dir)
+		s := sampleStory(t, dir)
 		start := takeImage(t, dir)
 		sh := newShadow(start, s)
 		failed, answered := false, false
@@ -212,7 +212,7 @@ func TestFailedWriteDoesNotComeBack(t *testing.T) {
 // TestCompactionSyncsWhatItInherits is about a line that a killed writer left in
 // the page cache: it must be on disk before a snapshot counts on it.
 func TestCompactionSyncsWhatItInherits(t *testing.T) {
-	s := told(t, t.TempDir())
+	s := sampleStory(t, t.TempDir())
 	synced, began := false, false
 	l := open(t, s.dir, &journal.Options{Fault: func(op, name string) error {
 		synced = synced || op == "sync" && name == "state.journal"

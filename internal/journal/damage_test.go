@@ -25,7 +25,7 @@ func kinds(l *testLog) (ks []journal.Kind) {
 // TestJournalCutAtEveryByte is a write that was never answered, and, with a
 // witness, a cut from outside of commits that were.
 func TestJournalCutAtEveryByte(t *testing.T) {
-	s := told(t, t.TempDir())
+	s := sampleStory(t, t.TempDir())
 	whole := takeImage(t, s.dir)
 	j := read(t, s.dir, "state.journal")
 	for cut := range len(j) {
@@ -78,7 +78,7 @@ func cutJournal(t *testing.T, s *story, j []byte, answered bool) {
 	for seq := first; seq <= 10; seq++ {
 		seqs = append(seqs, fmt.Sprint(seq))
 	}
-	again := open(t, s.dir, nil) // the loss is told until the file is removed
+	again := open(t, s.dir, nil) // the loss is reported until the file is removed
 	if lost := journal.LostIn(again.Stats().SetAside[0]); lost != strings.Join(seqs, ", ") || len(again.Warnings()) > 0 {
 		t.Errorf("lost %s, want %v; warnings %v", lost, seqs, again.Warnings())
 	}
@@ -137,7 +137,7 @@ func eachFlip(t *testing.T, s *story, file string, check func(at int, l *testLog
 }
 
 func TestEveryByteOfTheJournalFlipped(t *testing.T) {
-	s := told(t, t.TempDir())
+	s := sampleStory(t, t.TempDir())
 	j := read(t, s.dir, "state.journal")
 	eachFlip(t, s, "state.journal", func(at int, l *testLog, s *story) {
 		line := bytes.Count(j[:at], []byte("\n")) // 0 is the header
@@ -164,7 +164,7 @@ func TestEveryByteOfTheJournalFlipped(t *testing.T) {
 	})
 }
 
-// checkLoss checks that a loss is told, and only a loss.
+// checkLoss checks that a loss is reported, and only a loss.
 func checkLoss(t *testing.T, l *testLog, lost, last bool, seq uint64) {
 	t.Helper()
 	switch k := kinds(l); {
@@ -189,7 +189,7 @@ func checkLoss(t *testing.T, l *testLog, lost, last bool, seq uint64) {
 }
 
 func TestEveryByteOfTheSnapshotFlipped(t *testing.T) {
-	s := told(t, t.TempDir())
+	s := sampleStory(t, t.TempDir())
 	eachFlip(t, s, "state.json", func(at int, l *testLog, s *story) {
 		got, _ := view(t, l)
 		if err := s.check(got); err != nil {
@@ -209,7 +209,7 @@ func TestEveryByteOfTheSnapshotFlipped(t *testing.T) {
 }
 
 func TestSnapshotDamagedAgainAndAgain(t *testing.T) {
-	s := told(t, t.TempDir())
+	s := sampleStory(t, t.TempDir())
 	for i := range 6 {
 		data := read(t, s.dir, "state.json")
 		if err := os.Remove(s.dir + "/state.json"); err != nil {
@@ -263,7 +263,7 @@ func TestDamageBeyondRepairIsRefused(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := told(t, t.TempDir())
+			s := sampleStory(t, t.TempDir())
 			running := open(t, s.dir, nil)
 			dir := t.TempDir()
 			m := takeImage(t, s.dir)

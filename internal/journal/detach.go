@@ -19,8 +19,8 @@ type Detached struct {
 }
 
 // Detach makes the copies in some directories ordinary logs. Each fetches first what is new, for
-// wait at most. A commit in doubt that is not there then is added to the log: its writer was
-// told that it may be kept. No process writes the copies meanwhile, since each sees the header.
+// wait at most. A commit in doubt that is not there then is added to the log: its writer
+// knows that it may be kept. No process writes the copies meanwhile, since each sees the header.
 func Detach(ctx context.Context, remote func(name string) Remote, wait time.Duration, dirs ...string) (d Detached, err error) {
 	for _, dir := range dirs {
 		names, _ := fs.Glob(os.DirFS(dir), "*.journal") // the pattern is well-formed
@@ -86,7 +86,7 @@ func (d *directory) keepDoubt(ln line) error {
 	return d.write(d.n.doubt, ln.appendTo(text))
 }
 
-// doubtful tells whether there may be commits in doubt.
+// doubtful reports whether there may be commits in doubt.
 func (d *directory) doubtful() bool {
 	_, err := d.stat(d.n.doubt)
 	return err == nil

@@ -9,7 +9,7 @@ import (
 )
 
 // directory is where the files of a log are: their names, whether the directory is there, and
-// which files stand in for others. What the files say is not its business.
+// which files stand in for others. It does not know what they contain.
 type directory struct {
 	files // of the directory that is open; root is nil until there is one
 	path  string
@@ -46,7 +46,7 @@ func (d *directory) errorf(name string, kind error, format string, args ...any) 
 }
 
 // attach opens the directory. There may be none: then root stays nil, unless the directory
-// is to be made. changed tells whether another directory is open now.
+// is to be made. changed reports whether another directory is open now.
 func (d *directory) attach(create bool) (changed bool, err error) {
 	if d.root != nil && d.attached() {
 		return false, nil
@@ -69,7 +69,7 @@ func (d *directory) attach(create bool) (changed bool, err error) {
 	return true, nil
 }
 
-// attached tells whether the directory that is open is still the one of that
+// attached reports whether the directory that is open is still the one of that
 // name, and was not removed and made anew.
 func (d *directory) attached() bool {
 	named, err := os.Stat(d.path)

@@ -100,7 +100,7 @@ func failOnce(t *testing.T, s *story, at int, fault error) {
 func TestEveryOperationFailsFromOneOn(t *testing.T) {
 	for at, done := 0, false; !done; at++ {
 		scratch(t, func(dir string) {
-			s := told(t, dir)
+			s := sampleStory(t, dir)
 			n, full := 0, true
 			l := open(t, dir, &journal.Options{Fault: func(op, name string) error {
 				if n++; n <= at || !full {
@@ -131,10 +131,10 @@ func TestEveryOperationFailsFromOneOn(t *testing.T) {
 	}
 }
 
-func TestInDoubtIsSettledAndTold(t *testing.T) {
+func TestInDoubtIsSettledAndReported(t *testing.T) {
 	for name, there := range map[string]bool{"whole": true, "short": false} {
 		t.Run(name, func(t *testing.T) {
-			s := told(t, t.TempDir())
+			s := sampleStory(t, t.TempDir())
 			broken := true
 			l := open(t, s.dir, &journal.Options{Fault: func(op, name string) error {
 				switch {

@@ -60,7 +60,7 @@ import (
 // CRC-32C of the file with its own eight digits as zeros. It is in the first 64 KiB. "seq",
 // "generation" and "updated_at" are scalars before the first list or object. A reader checks
 // the schema first and refuses a newer one with [ErrNewer], whatever else is wrong with the
-// file. Then it checks the checksum, and then it decodes the rest. A JSON object with neither
+// file. Then it checks the checksum, and then it decodes the document. A JSON object with neither
 // "schema" in front nor a checksum is another program's: [ErrForeign]. Nothing in its directory
 // is ever written.
 
@@ -210,13 +210,6 @@ func (w witness) text() []byte {
 	return jsonLine(link{Seq: w.seq, Prev: hexSum(w.sum), Place: w.place}).appendTo(nil)
 }
 
-// agrees tells whether a journal that ends after seq, with these lines or
-// more before, may have the commit of a witness.
-func (w witness) agrees(lines []line, seq uint64) bool {
-	other := slices.ContainsFunc(lines, func(l line) bool { return l.seq == w.seq && l.sum != w.sum && !l.lost })
-	return w.seq <= seq && !other
-}
-
 // parseWitness returns the zero witness, which every journal satisfies, for
 // what is none.
 func parseWitness(text []byte) (w witness) {
@@ -234,7 +227,7 @@ type content struct {
 	head     header
 	headLine line
 	hasHead  bool
-	claim    header // what a damaged header seems to say
+	claim    header // what a damaged header seems to contain
 	lines    []line // intact commits in the order of the file
 	bad      int    // whole lines that are damaged
 	badTail  int    // of these, the ones after the last intact line
@@ -283,7 +276,7 @@ func (c *content) add(l line) bool {
 }
 
 // salvage looks for intact lines inside a damaged one. If only the line feed
-// between two lines was hit, both can still be read: the JSON tells where the
+// between two lines was hit, both can still be read: the JSON shows where the
 // first one ends.
 func (c *content) salvage(text []byte, off int64) {
 	c.bad++
@@ -318,7 +311,7 @@ func jsonLen(text []byte) int {
 	return int(dec.InputOffset())
 }
 
-// has tells whether a journal has the commit of a head, or begins after it.
+// has reports whether a journal has the commit of a head, or begins after it.
 func (c content) has(at Head) bool {
 	if c.hasHead && c.head.Base == at.Seq && c.head.prev() == at.Sum {
 		return true
@@ -326,7 +319,7 @@ func (c content) has(at Head) bool {
 	return slices.ContainsFunc(c.lines, func(l line) bool { return l.is(at) })
 }
 
-// is tells whether a line is the commit of a head.
+// is reports whether a line is the commit of a head.
 func (l line) is(at Head) bool { return l.seq == at.Seq && l.sum == at.Sum && !l.lost }
 
 // after returns the lines whose commits come after seq.

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Machine tells a [Log] how a state S is made, folded from events E, and
+// Machine is how a state S is made, folded from events E, and
 // written. S is usually a pointer.
 type Machine[S, E any] interface {
 	// New is the empty state.
@@ -184,7 +184,7 @@ func Open[S, E any](dir string, m Machine[S, E], o *Options) (*Log[S, E], error)
 
 // OpenOwn is [Open] in a directory where another program may keep files of the
 // same names. Where the snapshot is that program's it stays as it is, and the
-// log is kept beside it under the name with "-own" behind it.
+// log is kept next to it under the name with "-own" behind it.
 func OpenOwn[S, E any](dir string, m Machine[S, E], o *Options) (*Log[S, E], error) {
 	log, err := Open(dir, m, o)
 	if !errors.Is(err, ErrForeign) {
@@ -302,7 +302,7 @@ func (l *Log[S, E]) warn(w Warning) {
 	}
 }
 
-// Stats tells how large a log is.
+// Stats is how large a log is.
 type Stats struct {
 	SnapshotBytes, JournalBytes int64
 	Seq, Generation             uint64

@@ -11,13 +11,13 @@ import (
 // who holds the file lock writes.
 type journalFile struct {
 	*directory
-	f        *file // nil when there is no J
-	info     fs.FileInfo
-	writable bool // f is open for writing
-	untidy   bool // a reader found something that a writer has to repair
-	pos      position
-	doubt    *witness // the first commit of a write of ours that is in doubt
-	warn     func(Warning)
+	f           *file // nil when there is no J
+	info        fs.FileInfo
+	writable    bool // f is open for writing
+	needsRepair bool // a reader found something that a writer has to repair
+	pos         position
+	doubt       *witness // the first commit of a write of ours that is in doubt
+	warn        func(Warning)
 }
 
 // position is how far into J the state was folded.
@@ -39,7 +39,7 @@ func (p *position) pass(l line) {
 	p.sum, p.prev, p.seq, p.place = l.sum, l.sum, l.seq, 0
 }
 
-// attach opens the directory, and makes it if need be. changed tells whether another one is open now.
+// attach opens the directory, and makes it if need be. changed reports whether another one is open now.
 func (j *journalFile) attach(create bool) (changed bool, err error) {
 	changed, err = j.directory.attach(create)
 	if changed {
@@ -62,7 +62,7 @@ func (j *journalFile) adopt(r *recovery) {
 	r.f = nil
 }
 
-// current tells whether nothing was written since the position. It may be
+// current reports whether nothing was written since the position. It may be
 // wrong in saying no.
 func (j *journalFile) current() bool {
 	if j.root == nil {
@@ -79,7 +79,7 @@ func (j *journalFile) current() bool {
 	return err == nil && os.SameFile(fi, j.info) && fi.Size() == j.pos.off && j.marked()
 }
 
-// marked tells whether the last line that was folded is still where it was. It is not if a
+// marked reports whether the last line that was folded is still where it was. It is not if a
 // failed write was cut back and another one took its place.
 func (j *journalFile) marked() bool {
 	if j.pos.off == 0 {
@@ -107,7 +107,7 @@ func (j *journalFile) openForWriting() error {
 	return nil
 }
 
-// ready tells whether commits can be appended to the journal: there must be
+// ready reports whether commits can be appended to the journal: there must be
 // one, and its header must say the schema of what is appended.
 func (j *journalFile) ready() bool {
 	return j.f != nil && j.pos.head.Schema == j.o.Schema && j.pos.head.Remote == j.o.remoteName()

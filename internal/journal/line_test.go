@@ -125,7 +125,7 @@ func FuzzScan(f *testing.F) {
 			end = l.off + int64(len(text))
 		}
 		feeds := bytes.Count(data, []byte("\n"))
-		if told := len(c.lines) + c.bad; told < feeds-1 || c.bad > feeds {
+		if found := len(c.lines) + c.bad; found < feeds-1 || c.bad > feeds {
 			t.Errorf("%d lines, %d intact, %d damaged", feeds, len(c.lines), c.bad)
 		}
 		if c.bad == 0 && !slices.IsSortedFunc(c.lines, func(a, b line) int { return int(a.off - b.off) }) {

@@ -109,7 +109,7 @@ func (k *fileLock) try(d files) (bool, error) {
 	}
 }
 
-// isNamed tells whether a name still stands for an open file.
+// isNamed reports whether a name still stands for an open file.
 func isNamed(d files, f *file, name string) (bool, error) {
 	named, err := d.stat(name)
 	if errors.Is(err, fs.ErrNotExist) {

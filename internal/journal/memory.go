@@ -54,15 +54,15 @@ func (m *memory[S, E]) forget() {
 	m.state, m.loaded, m.ahead = none, false, true
 }
 
-// lossy tells whether commits were lost, since the snapshot or before it.
+// lossy reports whether commits were lost, since the snapshot or before it.
 func (m *memory[S, E]) lossy() bool { return len(m.lost) > 0 || m.j.pos.head.Repairs > 0 }
 
-// catchUp folds what others committed. locked tells whether the file lock is held: then the files
+// catchUp folds what others committed. locked reports whether the file lock is held: then the files
 // are repaired.
 func (m *memory[S, E]) catchUp(locked bool) error {
-	if m.loaded && !(locked && m.j.untidy) {
+	if m.loaded && !(locked && m.j.needsRepair) {
 		r := &recovery{j: m.j}
-		if r.resume(m.head) == nil && !(locked && r.untidy) && m.goOn(m.state, r) == nil {
+		if r.resume(m.head) == nil && !(locked && r.needsRepair) && m.goOn(m.state, r) == nil {
 			return nil
 		}
 		r.close()
@@ -77,7 +77,7 @@ func (m *memory[S, E]) goOn(s S, r *recovery) (err error) {
 		return err
 	}
 	m.j.adopt(r)
-	m.j.untidy, m.torn, m.lost = r.untidy, len(r.torn), append(m.lost, r.allLost()...)
+	m.j.needsRepair, m.torn, m.lost = r.needsRepair, len(r.torn), append(m.lost, r.allLost()...)
 	m.set(s)
 	return nil
 }
@@ -160,11 +160,11 @@ func (m *memory[S, E]) take(r *recovery, locked bool) (err error) {
 	if s, err = m.fold(s, r); err != nil {
 		return err
 	}
-	m.j.untidy, m.torn = false, 0
+	m.j.needsRepair, m.torn = false, 0
 	if locked {
 		err = r.repair()
 	} else {
-		m.j.untidy, m.torn = r.untidy, len(r.torn)
+		m.j.needsRepair, m.torn = r.needsRepair, len(r.torn)
 		m.j.adopt(r)
 		r.warn(m.j.n.journal)
 	}
@@ -261,14 +261,14 @@ func (r *recovery) resume(at Head) error {
 	r.from = at
 	older, err := r.merge(c, w)
 	found := c.has(at) || older.has(at) && older.has(Head{Seq: h.head.Base, Sum: h.head.prev()})
-	if err != nil || !found || r.marred || older.bad > 0 {
+	if err != nil || !found || r.damaged || older.bad > 0 {
 		return errNoHead
 	}
-	r.untidy = len(r.torn) > 0
+	r.needsRepair = len(r.torn) > 0
 	return nil
 }
 
-// plausible tells whether there is a snapshot that a journal may follow. Only
+// plausible reports whether there is a snapshot that a journal may follow. Only
 // its first bytes are read.
 func (r *recovery) plausible(h header) bool {
 	f, err := r.j.open(r.j.n.snapshot, os.O_RDONLY)

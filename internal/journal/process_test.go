@@ -147,7 +147,7 @@ func playNobody(l *testLog) error {
 
 func TestReadOnlyDirectory(t *testing.T) {
 	scratch(t, func(dir string) {
-		told(t, dir)
+		sampleStory(t, dir)
 		for name, mode := range map[string]os.FileMode{"": 0o555, "state.json": 0o444, "state.journal": 0o444, "state.lock": 0o444, "state.compact.lock": 0o444} {
 			if err := os.Chmod(dir+"/"+name, mode); err != nil {
 				t.Fatal(err)

@@ -61,20 +61,20 @@ import (
 
 // recovery is what the files of a directory come to.
 type recovery struct {
-	j      *journalFile
-	from   Head      // where the state begins: at the snapshot's commit, or at that of a state we have
-	snap   *snapshot // nil: the state begins empty, or is not a snapshot's
-	broken *snapshot // S, when it is damaged
-	lines  []line    // the commits after snap, without a gap
-	lost   []uint64  // commits newly found lost
-	ends   uint64    // the last commit of which J shows at least damage; a later lost one is just not there
-	pos    position  // in J as it is, or as the repair makes it
-	f      *file     // J open for reading, nil when there is none
-	info   fs.FileInfo
-	torn   []byte
-	marred bool // J has damaged lines, or lacks commits that were answered: it is set aside
-	dirty  bool // J is to be written anew
-	untidy bool // a writer has something to repair
+	j            *journalFile
+	from         Head      // where the state begins: at the snapshot's commit, or at that of a state we have
+	snap         *snapshot // nil: the state begins empty, or is not a snapshot's
+	broken       *snapshot // S, when it is damaged
+	lines        []line    // the commits after snap, without a gap
+	lost         []uint64  // commits newly found lost
+	ends         uint64    // the last commit of which J shows at least damage; a later lost one is just not there
+	pos          position  // in J as it is, or as the repair makes it
+	f            *file     // J open for reading, nil when there is none
+	info         fs.FileInfo
+	torn         []byte
+	damaged      bool // J has damaged lines, or lacks commits that were answered: it is set aside
+	needsRewrite bool // J is to be written anew
+	needsRepair  bool // a writer has something to repair
 }
 
 // close lets go of the file that nobody took.
@@ -190,18 +190,18 @@ func (r *recovery) merge(c content, w witness) (older content, err error) {
 	}
 	r.ends = max(base, lastSeq(lines), lastSeq(c.lines)+uint64(c.badTail))
 	r.fillGaps(lines, base, max(r.ends, w.seq))
-	if !w.agrees(r.lines, max(r.ends, w.seq)) { // another commit has its number
+	if slices.ContainsFunc(r.lines, func(l line) bool { return l.seq == w.seq && l.sum != w.sum && !l.lost }) { // another commit has its number
 		r.lost, r.ends = append(r.lost, w.seq), w.seq-1
 	}
-	r.torn, r.marred = c.torn, c.bad > 0 || len(r.lost) > 0
+	r.torn, r.damaged = c.torn, c.bad > 0 || len(r.lost) > 0
 	r.setPosition(c, older)
 	if w.seq == r.pos.seq && w.sum == r.pos.prev {
 		r.pos.place = w.place
 	}
 	missing := r.pos.seq > lastSeq(c.lines) && r.pos.seq != c.head.Base
-	r.dirty = r.marred || missing && (len(r.lines) > 0 || r.f != nil) || c.hasHead && c.head.Base > base || r.f != nil && r.j.doubt != nil
+	r.needsRewrite = r.damaged || missing && (len(r.lines) > 0 || r.f != nil) || c.hasHead && c.head.Base > base || r.f != nil && r.j.doubt != nil
 	misplaced := r.snap != nil && r.snap.name != r.j.n.snapshot
-	r.untidy = r.dirty || len(r.torn) > 0 || r.broken != nil || misplaced
+	r.needsRepair = r.needsRewrite || len(r.torn) > 0 || r.broken != nil || misplaced
 	return older, nil
 }
 
@@ -272,13 +272,13 @@ func (c content) end() position {
 	return p
 }
 
-// unsettled tells whether what gather found may come from files that were
+// unsettled reports whether what gather found may come from files that were
 // switched while they were read without the lock.
 func (r *recovery) unsettled(err error) bool {
 	if err != nil {
 		return errors.Is(err, ErrCorrupt) || errors.Is(err, fs.ErrNotExist)
 	}
-	if r.marred || r.broken != nil {
+	if r.damaged || r.broken != nil {
 		return true
 	}
 	now, err := r.j.stat(r.j.n.journal)
@@ -297,7 +297,7 @@ func (r *recovery) repair() (err error) {
 		}
 	}
 	aside := r.j.n.journal
-	if r.marred {
+	if r.damaged {
 		if aside, err = r.copyAside(); err != nil {
 			return err
 		}
@@ -311,7 +311,7 @@ func (r *recovery) repair() (err error) {
 		}
 	}
 	switch {
-	case r.dirty:
+	case r.needsRewrite:
 		err = r.rewrite()
 	case len(r.torn) > 0:
 		// Synced, so that after a power cut the same torn write is not found, kept and reported again.
@@ -329,7 +329,7 @@ func (r *recovery) repair() (err error) {
 		return err
 	}
 	r.settle()
-	if r.dirty {
+	if r.needsRewrite {
 		r.j.answered()
 	}
 	r.warn(aside)
@@ -355,7 +355,7 @@ func (r *recovery) warn(aside string) {
 	for _, w := range lostWarnings(aside, r.lost, r.ends) {
 		r.j.warn(w)
 	}
-	if r.marred && len(r.lost) == 0 {
+	if r.damaged && len(r.lost) == 0 {
 		r.j.warn(damagedWarning(aside))
 	}
 	if r.broken != nil {

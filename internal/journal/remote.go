@@ -22,7 +22,7 @@ import (
 //     next fetch.
 //   - A commit whose publish had no answer is noted in a file. Until another
 //     commit was acknowledged each update fetches first, and [Detach] keeps it.
-//   - View reads the copy. It asks for newer commits first, for
+//   - View reads the copy. It fetches newer commits first, for
 //     [Remote.Wait] at most, unless a goroutine follows the remote log
 //     anyway. Without an answer it warns and reads what is there.
 //   - The first commit fetched must be the last one of the copy, or follow it. If
@@ -48,7 +48,7 @@ import (
 type Remote interface {
 	// Name identifies the log among those of its server.
 	Name() string
-	// Wait is how long a view waits for newer commits; 0: it asks for none.
+	// Wait is how long a view waits for newer commits; 0: it fetches none.
 	Wait() time.Duration
 	// Fetch calls take with each commit from a place on, in order, and stops at
 	// its first error. The error wraps ErrOffline if there is no answer,
@@ -75,7 +75,7 @@ type Remote interface {
 	// Expunge has the server write over the commits before that of the newest snapshot for which
 	// holds is true, all if it is nil, and over the older texts.
 	Expunge(ctx context.Context, newest Mark, holds func(commit []byte) bool) error
-	// Follow calls changed when there may be newer commits, until ctx ends. changed tells whether
+	// Follow calls changed when there may be newer commits, until ctx ends. changed reports whether
 	// they could be fetched.
 	Follow(ctx context.Context, changed func() error)
 }
@@ -119,7 +119,7 @@ func (j *journalFile) checkRemote() error {
 // errThere ends a fetch: the remote log answers.
 var errThere = errors.New("it answers")
 
-// placed tells whether the place of the last commit is known.
+// placed reports whether the place of the last commit is known.
 func (p position) placed() bool { return p.place != 0 || p.seq == 0 }
 
 // replica is what makes a log a copy of a remote one.
@@ -400,7 +400,7 @@ func (b *batch[S, E]) publish(ctx context.Context, c *call[S, E]) error {
 	}
 }
 
-// published writes what was published to the copy. doubtful tells whether there were commits in doubt.
+// published writes what was published to the copy. doubtful reports whether there were commits in doubt.
 func (b *batch[S, E]) published(place uint64, doubtful bool) error {
 	commit := b.lines[0]
 	b.pos.place = place

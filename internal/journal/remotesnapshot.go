@@ -215,7 +215,7 @@ func (r *replica[S, E]) install(s *remoteSnapshot) error {
 		l.mem.loaded = false // the files are somewhere between
 		return err
 	}
-	l.mem.started, l.mem.torn, l.mem.lost, l.j.untidy = false, 0, nil, false
+	l.mem.started, l.mem.torn, l.mem.lost, l.j.needsRepair = false, 0, nil, false
 	l.mem.set(state)
 	if err := l.j.secondCopy(l.j.n.fetched, s.document); err != nil {
 		l.o.Logger.Warn("the snapshot has no second copy", "dir", l.j.path, "error", err)

@@ -106,29 +106,22 @@ func sniff(data []byte) (h Header, ok bool) {
 		if _, nested := value.(json.Delim); err != nil || nested {
 			return h, ok
 		}
+		number, isNumber := value.(float64)
+		text, _ := value.(string)
 		if n == 0 && name != "schema" {
 			return h, false
 		}
-		switch v := value.(type) {
-		case float64:
-			ok = ok || n == 0
-			h.setNumber(name, v)
-		case string:
-			if name == "updated_at" {
-				h.At, _ = time.Parse(time.RFC3339Nano, v)
-			}
+		ok = ok || n == 0 && isNumber
+		switch name {
+		case "schema":
+			h.Schema = int(min(number, math.MaxInt32)) // however far ahead, newer it is
+		case "seq":
+			h.Seq = uint64(number) // exact up to 2^53 commits
+		case "generation":
+			h.Generation = uint64(number)
+		case "updated_at":
+			h.At, _ = time.Parse(time.RFC3339Nano, text)
 		}
-	}
-}
-
-func (h *Header) setNumber(name json.Token, v float64) {
-	switch name {
-	case "schema":
-		h.Schema = int(min(v, math.MaxInt32)) // however far ahead, newer it is
-	case "seq":
-		h.Seq = uint64(v) // exact up to 2^53 commits
-	case "generation":
-		h.Generation = uint64(v)
 	}
 }
 

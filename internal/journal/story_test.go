@@ -22,7 +22,7 @@ import (
 var long = flag.Bool("long", false, "run the long variants of the crash tests")
 
 // story runs the same writes against a log and keeps account of what was
-// answered. Every commit counts up a key of its own, so that a state tells
+// answered. Every commit counts up a key of its own, so that a state shows
 // exactly which commits it is made of.
 type story struct {
 	dir   string
@@ -64,7 +64,7 @@ func (s *story) updates(t testing.TB, l *testLog, n int) {
 	}
 }
 
-// check tells whether a state has everything that was answered, and nothing
+// check reports whether a state has everything that was answered, and nothing
 // that was not tried, or failed.
 func (s *story) check(got counters) error {
 	for k := range s.acked {
@@ -121,11 +121,11 @@ func (s *story) same(t testing.TB, l *testLog) {
 	}
 }
 
-// told is a story of two compactions and commits after each: every file there is. It is
+// sampleStory is a story of two compactions and commits after each: every file there is. It is
 // acted once and then copied.
-func told(t testing.TB, dir string) *story {
+func sampleStory(t testing.TB, dir string) *story {
 	t.Helper()
-	toldOnce.Do(func() {
+	sampleOnce.Do(func() {
 		scratch(t, func(dir string) {
 			s := newStory(dir)
 			l := open(t, dir, nil)
@@ -139,17 +139,17 @@ func told(t testing.TB, dir string) *story {
 			if err := l.Close(); err != nil {
 				t.Fatal(err)
 			}
-			toldStory, toldFiles = s, takeImage(t, dir)
+			sample, sampleFiles = s, takeImage(t, dir)
 		})
 	})
-	toldFiles.put(t, dir)
-	return toldStory.clone(dir)
+	sampleFiles.put(t, dir)
+	return sample.clone(dir)
 }
 
 var (
-	toldOnce  sync.Once
-	toldStory *story
-	toldFiles image
+	sampleOnce  sync.Once
+	sample      *story
+	sampleFiles image
 )
 
 // image is a directory's content: names and the files they stand for, of
@@ -178,7 +178,7 @@ func takeImage(t testing.TB, dir string) image {
 	return m
 }
 
-// describe tells images with the same files from others.
+// describe is the same text for images with the same files.
 func (m image) describe() string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(m.names)) {

@@ -23,7 +23,7 @@ import (
 // call is one call of Update.
 type call[S, E any] struct {
 	decide func(S, time.Time) ([]E, error)
-	done   chan struct{} // closed when the rest is set
+	done   chan struct{} // closed when the fields below are set
 	head   Head
 	err    error
 	panic  any // what decide panicked with
@@ -220,7 +220,7 @@ func (l *Log[S, E]) prepare(at files) error {
 	if l.j.root != at.root {
 		return errReplaced(l.j.directory)
 	}
-	if !l.mem.loaded || l.j.untidy || !l.j.current() {
+	if !l.mem.loaded || l.j.needsRepair || !l.j.current() {
 		if err := l.mem.catchUp(true); err != nil {
 			return err
 		}
@@ -331,7 +331,7 @@ func (b *batch[S, E]) add(c *call[S, E], now time.Time, events []E) error {
 	return nil
 }
 
-// write makes the batch durable and folds the rest of it.
+// write makes the batch durable and folds the last commit of it.
 func (b *batch[S, E]) write() error {
 	b.lock()
 	if err := b.l.j.append(b.lines); err != nil {

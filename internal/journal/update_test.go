@@ -169,7 +169,7 @@ func TestFailedBatchFailsAllThatRestedOnIt(t *testing.T) {
 	}
 }
 
-// A view that begins during the fsync tells how it ended.
+// A view that begins during the fsync shows how it ended.
 func TestViewWaitsForTheFsync(t *testing.T) {
 	for _, outcome := range []error{nil, syscall.EIO} {
 		g := newGate("sync", "state.journal")

@@ -77,9 +77,9 @@ func TestJournalThatEndsEarlierIsNoticed(t *testing.T) {
 				if got, _ := view(t, open(t, dir, nil)); fmt.Sprint(got) != fmt.Sprint(s) {
 					t.Errorf("another sees %v, want %v", got, s)
 				}
-				told := slices.ContainsFunc(open(t, dir, nil).Stats().SetAside, func(n string) bool { return journal.LostIn(n) != "" })
-				if !told {
-					t.Errorf("it is not told later: %v", l.Stats().SetAside)
+				reported := slices.ContainsFunc(open(t, dir, nil).Stats().SetAside, func(n string) bool { return journal.LostIn(n) != "" })
+				if !reported {
+					t.Errorf("it is not reported later: %v", l.Stats().SetAside)
 				}
 				if running {
 					rescued(t, l, dir, "c", 4)
@@ -171,12 +171,12 @@ func TestWitnessThatIsNone(t *testing.T) {
 	}
 }
 
-// TestClockAheadIsTold has a commit made by a machine whose clock was wrong.
-func TestClockAheadIsTold(t *testing.T) {
+// TestClockAheadIsReported has a commit made by a machine whose clock was wrong.
+func TestClockAheadIsReported(t *testing.T) {
 	now := time.Date(2026, 3, 20, 12, 0, 0, 0, time.UTC)
 	for name, tt := range map[string]struct {
-		by   time.Duration
-		told bool
+		by    time.Duration
+		warns bool
 	}{
 		"an hour": {time.Hour - time.Second, false}, "more than an hour": {time.Hour + time.Minute, true}, "400 days": {400 * 24 * time.Hour, true},
 	} {
@@ -187,7 +187,7 @@ func TestClockAheadIsTold(t *testing.T) {
 			update(t, l, "x")
 			_, h := view(t, l)
 			var want []journal.Kind
-			if tt.told {
+			if tt.warns {
 				want = []journal.Kind{journal.Ahead}
 			}
 			if k := kindsOf(l); !slices.Equal(k, want) || !h.At.After(now) {

@@ -37,7 +37,7 @@ type Warning struct {
 // warnings keeps each once.
 type warnings struct{ list []Warning }
 
-// add tells whether a warning is new. What a reader found in a damaged file and
+// add reports whether a warning is new. What a reader found in a damaged file and
 // a writer then set aside is one thing: it keeps the later name.
 func (w *warnings) add(n Warning) bool {
 	same := func(o Warning) bool {
@@ -59,7 +59,7 @@ func tornWarning(file string, n int) Warning {
 	return Warning{Kind: Torn, File: file, Text: fmt.Sprintf("an unfinished write of %d bytes was cut off and kept in %s.", n, file)}
 }
 
-// lostWarnings tells of each run of lost commits. Those after ends were
+// lostWarnings has one for each run of lost commits. Those after ends were
 // answered and are not in the journal at all.
 func lostWarnings(file string, lost []uint64, ends uint64) (ws []Warning) {
 	for len(lost) > 0 {
@@ -129,7 +129,7 @@ const (
 	lostNamed = 10 // commits in the name of a file
 )
 
-// lostSuffix is the end of a damaged journal's name, from which [LostIn] tells what was lost with it.
+// lostSuffix is the end of a damaged journal's name, from which [LostIn] reads what was lost with it.
 func lostSuffix(lost []uint64) string {
 	if len(lost) == 0 {
 		return ""

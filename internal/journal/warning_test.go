@@ -20,7 +20,7 @@ func TestLostIn(t *testing.T) {
 	}
 }
 
-// A server that did not answer within the time is not said to be away.
+// A server that did not answer within the time is not reported to be away.
 func TestOfflineWarning(t *testing.T) {
 	at := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
 	for _, c := range []struct {

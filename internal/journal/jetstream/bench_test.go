@@ -15,7 +15,7 @@ import (
 
 var long = flag.Bool("long", false, "run the long rounds")
 
-// One commit through a server on this machine, beside a bare publish that the
+// One commit through a server on this machine, next to a bare publish that the
 // same server acknowledges with a sync.
 func BenchmarkUpdate(b *testing.B) {
 	s := serve(b)
@@ -70,7 +70,7 @@ func BenchmarkView(b *testing.B) {
 
 // A new machine fetches all commits: 2,000, or 100,000 with -long.
 func TestCatchUp(t *testing.T) {
-	n := 500 // far more than are asked for one by one
+	n := 500 // far more than are requested one by one
 	if *long {
 		n = 100_000
 	}

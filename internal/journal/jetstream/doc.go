@@ -14,7 +14,7 @@
 //     server drops the repetition for two hours; later, and after a crash of
 //     ours, the chain of checksums in the commits refuses it.
 //   - The codes 10071 and 10164 mean that another commit is there, or that one
-//     is being settled. The next message on the subject tells which: it is ours,
+//     is being settled. The next message on the subject shows which: it is ours,
 //     another's, or missing. In the last case we wait and repeat.
 //   - For seconds after a failure the last message of a subject may be an old
 //     one. A stream that ends too early is looked at again before it counts as

@@ -149,7 +149,7 @@ func TestDiskFullInACluster(t *testing.T) {
 	})
 }
 
-func fillAndFreeOne(t *testing.T, dirs []string, asks func(i int) func(string) (uint64, uint64, error), fill, free func(i int)) {
+func fillAndFreeOne(t *testing.T, dirs []string, diskFree func(i int) func(string) (uint64, uint64, error), fill, free func(i int)) {
 	t.Helper()
 	servers, peers, urls := make([]*natsserver.Server, 3), make([]*proctest.Proxy, 3), make([]string, 3)
 	for i := range peers {
@@ -162,8 +162,8 @@ func fillAndFreeOne(t *testing.T, dirs []string, asks func(i int) func(string) (
 				o.Routes = append(o.Routes, p.Addr())
 			}
 		}
-		if asks != nil {
-			o.Free = asks(i)
+		if diskFree != nil {
+			o.Free = diskFree(i)
 		}
 		s, err := natsserver.Start(o)
 		if err != nil {

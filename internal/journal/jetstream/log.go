@@ -20,18 +20,18 @@ type Log struct {
 	s       *Stream
 	subject string
 
-	mu   sync.Mutex
-	seen seen
+	mu    sync.Mutex
+	known lastMessage
 }
 
-// seen is the last message that is known, and the connection on which it was seen.
-type seen struct {
+// lastMessage is the last message that is known, and the connection on which it was seen.
+type lastMessage struct {
 	on    connection
 	place uint64
 	id    string // the message's
 }
 
-// connection tells one connection from the next.
+// connection distinguishes one connection from the next.
 type connection struct {
 	d          *dial
 	reconnects uint64
@@ -45,7 +45,7 @@ func (s *Stream) Log(name string) journal.Remote { return s.Named(s.subject(name
 // Named returns the log with a [journal.Remote.Name].
 func (s *Stream) Named(name string) journal.Remote { return &Log{s: s, subject: name} }
 
-// The headers of a message, beside those of JetStream.
+// The headers of a message, next to those of JetStream.
 const (
 	machineHeader = "Lean-Ctx-Machine"
 	objectHeader  = "Lean-Ctx-Object" // the commit is this object of the object store
@@ -57,7 +57,7 @@ func (l *Log) Name() string { return l.subject }
 // Wait is [journal.Remote.Wait].
 func (l *Log) Wait() time.Duration { return l.s.o.Wait }
 
-// electing tells whether a cluster has no leader at the moment, or too few servers.
+// electing reports whether a cluster has no leader at the moment, or too few servers.
 func electing(err error) bool {
 	return isCode(err, codeUnavailable, codeNoPeers) || errors.Is(err, nats.ErrNoResponders)
 }
@@ -118,10 +118,10 @@ func (l *Log) Publish(ctx context.Context, last uint64, commit []byte) (uint64, 
 	}
 	id := l.s.id + "-" + strconv.FormatUint(l.s.ids.Add(1), 10)
 	seq, _, _ := journal.Chained(commit)
-	p := publishing{l: l, d: d, msg: msg, id: id, last: last, seq: seq}
+	p := publication{l: l, d: d, msg: msg, id: id, last: last, seq: seq}
 	place, err := p.run(ctx)
 	if err == nil {
-		l.saw(seen{d.connection(), place, id})
+		l.setLast(lastMessage{d.connection(), place, id})
 	}
 	return place, err
 }
@@ -143,8 +143,8 @@ func (l *Log) message(ctx context.Context, d *dial, commit []byte) (*nats.Msg, e
 	return m, nil
 }
 
-// publishing is a publish until its outcome is known.
-type publishing struct {
+// publication is a publish until its outcome is known.
+type publication struct {
 	l    *Log
 	d    *dial
 	msg  *nats.Msg
@@ -154,7 +154,7 @@ type publishing struct {
 	sent bool   // an attempt had no answer: it may still be stored
 }
 
-func (p *publishing) run(ctx context.Context) (uint64, error) {
+func (p *publication) run(ctx context.Context) (uint64, error) {
 	for pause, answer := firstPause, firstAnswer; ; pause, answer = min(2*pause, longestPause), min(2*answer, longestAnswer) {
 		place, err := p.try(ctx, answer)
 		if err == nil {
@@ -174,9 +174,9 @@ func (p *publishing) run(ctx context.Context) (uint64, error) {
 	}
 }
 
-// otherwise tells of a server that answers everything but the publish. JetStream is so after a
+// otherwise is about a server that answers everything but the publish. JetStream is so after a
 // write of its own failed.
-func (p *publishing) otherwise() string {
+func (p *publication) otherwise() string {
 	ctx, cancel := context.WithTimeout(context.Background(), firstAnswer)
 	defer cancel()
 	if _, err := p.d.stream.Info(ctx); err != nil {
@@ -188,7 +188,7 @@ func (p *publishing) otherwise() string {
 // errAgain means that the outcome is not known yet.
 var errAgain = errors.New("no answer")
 
-func (p *publishing) try(ctx context.Context, answer time.Duration) (uint64, error) {
+func (p *publication) try(ctx context.Context, answer time.Duration) (uint64, error) {
 	once, cancel := context.WithTimeout(ctx, answer)
 	defer cancel()
 	if err := p.checkConnection(once); err != nil {
@@ -225,7 +225,7 @@ func (p *publishing) try(ctx context.Context, answer time.Duration) (uint64, err
 
 // look finds out what a refused publish means. A message of ours can only stand
 // right after the last one. Another's snapshot may have taken it out meanwhile, and that one too.
-func (p *publishing) look(ctx context.Context) (uint64, error) {
+func (p *publication) look(ctx context.Context) (uint64, error) {
 	next, err := p.d.stream.GetMsg(ctx, p.last+1, jetstream.WithGetMsgSubject(p.l.subject))
 	switch {
 	case err == nil && next.Header.Get(jetstream.MsgIDHeader) == p.id:
@@ -251,8 +251,8 @@ func (p *publishing) look(ctx context.Context) (uint64, error) {
 
 // checkConnection makes sure that the stream still ends as we know it. On a new
 // connection its server may have been set back.
-func (p *publishing) checkConnection(ctx context.Context) error {
-	at, on := p.l.known(), p.d.connection()
+func (p *publication) checkConnection(ctx context.Context) error {
+	at, on := p.l.last(), p.d.connection()
 	switch {
 	case at.on == on && at.place == p.last:
 		return nil
@@ -268,24 +268,24 @@ func (p *publishing) checkConnection(ctx context.Context) error {
 	if err != nil || m.Subject != p.l.subject || m.Header.Get(jetstream.MsgIDHeader) != at.id {
 		return fmt.Errorf("%s: %w: the connection was lost, and the commit before this one is not there any more", p.l.s.Where(), journal.ErrInDoubt)
 	}
-	p.l.saw(seen{on, at.place, at.id})
+	p.l.setLast(lastMessage{on, at.place, at.id})
 	return nil
 }
 
-func (l *Log) known() seen {
+func (l *Log) last() lastMessage {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.seen
+	return l.known
 }
 
-func (l *Log) saw(x seen) {
+func (l *Log) setLast(x lastMessage) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.seen = x
+	l.known = x
 }
 
-// nearby is how many messages are asked for one by one before a consumer is made.
-const nearby = 16
+// singleGets is how many messages are requested one by one before a consumer is made.
+const singleGets = 16
 
 // Fetch is [journal.Remote.Fetch].
 func (l *Log) Fetch(ctx context.Context, from uint64, take func(uint64, []byte) error) error {
@@ -294,7 +294,7 @@ func (l *Log) Fetch(ctx context.Context, from uint64, take func(uint64, []byte) 
 		return err
 	}
 	at := d.connection()
-	last, err := l.last(ctx, d, from)
+	last, err := l.fetchLast(ctx, d, from)
 	if err != nil {
 		return err
 	}
@@ -304,17 +304,17 @@ func (l *Log) Fetch(ctx context.Context, from uint64, take func(uint64, []byte) 
 		err = l.span(ctx, d, from, last.Sequence, func(at uint64, h nats.Header, data []byte) error { return l.give(ctx, at, h, data, take) })
 	}
 	if err == nil {
-		now := seen{on: at}
+		now := lastMessage{on: at}
 		if last != nil {
 			now.place, now.id = last.Sequence, last.Header.Get(jetstream.MsgIDHeader)
 		}
-		l.saw(now)
+		l.setLast(now)
 	}
 	return err
 }
 
-// last returns the last message, nil if there is none.
-func (l *Log) last(ctx context.Context, d *dial, from uint64) (*jetstream.RawStreamMsg, error) {
+// fetchLast returns the last message, nil if there is none.
+func (l *Log) fetchLast(ctx context.Context, d *dial, from uint64) (*jetstream.RawStreamMsg, error) {
 	start, answer := time.Now(), firstAnswer
 	for pause := firstPause; ; pause, answer = min(2*pause, longestPause), min(2*answer, longestAnswer) {
 		// A request whose connection breaks is never answered, also when there is a new connection.
@@ -384,7 +384,7 @@ func (s *Stream) settled(ctx context.Context, try func() error) error {
 
 // span gives the messages of this log between two places.
 func (l *Log) span(ctx context.Context, d *dial, from, to uint64, each func(uint64, nats.Header, []byte) error) error {
-	for range nearby {
+	for range singleGets {
 		m, err := d.stream.GetMsg(ctx, max(from, 1), jetstream.WithGetMsgSubject(l.subject))
 		if err != nil {
 			return l.s.explain(err)

@@ -133,8 +133,8 @@ func (l *Log) object(kind string, seq uint64) string {
 
 // objectSeq is the commit that an object of this log is about.
 func (l *Log) objectSeq(kind, name string) (seq uint64, ok bool) {
-	rest, ok := strings.CutPrefix(name, kind+l.name()+"/")
-	number, _, sum := strings.Cut(rest, "-")
+	text, ok := strings.CutPrefix(name, kind+l.name()+"/")
+	number, _, sum := strings.Cut(text, "-")
 	seq, err := strconv.ParseUint(number, 10, 64)
 	return seq, ok && sum && err == nil
 }

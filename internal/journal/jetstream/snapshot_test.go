@@ -318,8 +318,8 @@ func TestStartFailsAtEachFileOperation(t *testing.T) {
 	}
 }
 
-// A copy that ends where the server was set back, and others went on and made a snapshot, is told
-// so. Nothing is overwritten.
+// A copy that ends where the server was set back, and others went on and made a snapshot, is
+// reported. Nothing is overwritten.
 func TestSetBackAndSnapshot(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -458,7 +458,7 @@ func TestManyMakers(t *testing.T) {
 }
 
 // The answer to a publish is lost, and then a snapshot takes the commit out of the stream. It is
-// there once, whatever the writer is told.
+// there once, whatever the answer to the writer.
 func TestLostAnswerAndSnapshot(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -775,7 +775,7 @@ func TestExpungedBytes(t *testing.T) {
 	}
 }
 
-// inFiles tells whether some file below a directory has a text. A server that runs may take a
+// inFiles reports whether some file below a directory has a text. A server that runs may take a
 // file away meanwhile.
 func inFiles(t testing.TB, dir, text string) (found bool) {
 	t.Helper()

@@ -76,15 +76,15 @@ func (s *Stream) Status(ctx context.Context) (Status, error) {
 	return st, err
 }
 
-// reportAgain is how often a machine whose server follows the stream tells the others what it has.
+// reportAgain is how often a machine whose server follows the stream reports to the others what it has.
 const reportAgain = time.Minute
 
-// catchUp runs do, which fetches, and then tells the others, if that is due. What could not be
-// fetched is not told.
+// catchUp runs do, which fetches, and then reports to the others, if that is due. What could not
+// be fetched is not reported.
 func (s *Stream) catchUp(ctx context.Context, do func() error) {
 	due := s.reported.Load()
 	if now := s.o.Now().UnixNano(); now-due < int64(reportAgain) || !s.reported.CompareAndSwap(due, now) {
-		_ = do() // it has told of its error
+		_ = do() // it has warned of its error
 		return
 	}
 	var last uint64
@@ -99,10 +99,10 @@ func (s *Stream) catchUp(ctx context.Context, do func() error) {
 		s.reported.Store(due)
 		return
 	}
-	_ = s.Report(ctx, last) // the next one tells it
+	_ = s.Report(ctx, last) // the next one repeats it
 }
 
-// Report tells the others what this machine has: the messages up to last.
+// Report writes for the others what this machine has: the messages up to last.
 func (s *Stream) Report(ctx context.Context, last uint64) error {
 	d, err := s.connected(ctx)
 	if err != nil {

@@ -49,7 +49,7 @@ type Options struct {
 	Stream  string           // the stream's name
 	Machine string           // this machine's name, of letters, digits and hyphens; the host's
 	Now     func() time.Time // the clock; time.Now
-	Wait    time.Duration    // how long a view of a log waits for newer commits; 0: it asks for none
+	Wait    time.Duration    // how long a view of a log waits for newer commits; 0: it fetches none
 	Settle  time.Duration    // how long after a failure the stream may seem to end too early; 2 s
 	Each    uint64           // in a stream that it makes, a log gets a new snapshot after so many commits; 4096
 }
@@ -61,7 +61,7 @@ type Stream struct {
 	id  string // begins each message id of ours
 	ids atomic.Uint64
 
-	reported atomic.Int64 // when a follower last told what this machine has, in Unix nanoseconds
+	reported atomic.Int64 // when a follower last reported what this machine has, in Unix nanoseconds
 
 	mu     sync.Mutex
 	dial   *dial
@@ -70,7 +70,7 @@ type Stream struct {
 
 // dial is a connection, or the attempt to make one.
 type dial struct {
-	done   chan struct{} // closed when the rest is set, which does not change from then on
+	done   chan struct{} // closed when the fields below are set, which do not change from then on
 	nc     *nats.Conn
 	js     jetstream.JetStream
 	stream jetstream.Stream
@@ -231,22 +231,22 @@ func (s *Stream) connectServer() (*nats.Conn, error) {
 	if s.o.Cert != "" {
 		o = append(o, nats.ClientCert(s.o.Cert, s.o.Key))
 	}
-	var asked atomic.Bool
-	nc, err := nats.Connect(s.o.URL, append(o, s.certificate(&asked))...)
-	if err != nil && asked.Load() {
+	var wanted atomic.Bool
+	nc, err := nats.Connect(s.o.URL, append(o, s.certificate(&wanted))...)
+	if err != nil && wanted.Load() {
 		err = s.refusedCertificate(err)
 	}
 	return nc, err
 }
 
-// certificate has asked tell whether a server wanted to see a certificate of ours.
-func (s *Stream) certificate(asked *atomic.Bool) nats.Option {
+// certificate has wanted report whether a server wanted to see a certificate of ours.
+func (s *Stream) certificate(wanted *atomic.Bool) nats.Option {
 	return func(o *nats.Options) error {
 		if o.TLSConfig == nil {
 			o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12}
 		}
 		o.TLSConfig.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-			asked.Store(true)
+			wanted.Store(true)
 			if s.o.Cert == "" {
 				return &tls.Certificate{}, nil
 			}
@@ -415,7 +415,7 @@ func (s *Stream) offline(err error) error {
 	return fmt.Errorf("%s: %w: %w", s.Where(), journal.ErrOffline, err)
 }
 
-// explain names the server, and tells whether it gave an answer.
+// explain names the server, and reports whether it gave an answer.
 func (s *Stream) explain(err error) error {
 	if err == nil || errors.Is(err, journal.ErrOffline) || errors.Is(err, journal.ErrForeign) || errors.Is(err, journal.ErrNewer) {
 		return err

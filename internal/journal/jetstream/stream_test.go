@@ -171,7 +171,7 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// Without an answer in time the writer is told that the outcome is not known,
+// Without an answer in time the writer learns that the outcome is not known,
 // and the next command knows it.
 func TestInDoubt(t *testing.T) {
 	t.Parallel()
@@ -182,7 +182,7 @@ func TestInDoubt(t *testing.T) {
 	defer giveUp()
 	_, err := a.Update(ctx, func(counters, time.Time) ([]event, error) {
 		s.Set(proctest.DropAnswers)
-		go func() { // when the server has the commit, which its answer tells
+		go func() { // when the server has the commit, as its answer shows
 			<-s.Dropped
 			giveUp()
 		}()
@@ -338,7 +338,7 @@ func TestStreamsThatAreRefused(t *testing.T) {
 	}
 	plain := jetstream.Project{Hash: "fedcba9876543210"}
 	if _, ok := errors.AsType[*jetstream.OtherProjectError](try("shop", plain, false)); !ok {
-		t.Error("a project that cannot be compared joined without having been asked")
+		t.Error("a project that cannot be compared joined without a confirmation")
 	}
 	if err := try("shop", plain, true); err != nil {
 		t.Error(err)
@@ -596,7 +596,7 @@ func TestCompactedCopyFollows(t *testing.T) {
 	}
 }
 
-// A server's log follows the stream without being asked.
+// A server's log follows the stream by itself.
 func TestFollows(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -612,7 +612,7 @@ func TestFollows(t *testing.T) {
 }
 
 // The others see what a machine has whose server follows the stream.
-func TestFollowerTellsWhatItHas(t *testing.T) {
+func TestFollowerReportsWhatItHas(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	a := join(t, s.url())
@@ -634,7 +634,7 @@ func TestFollowerTellsWhatItHas(t *testing.T) {
 	}
 }
 
-// What a follower could not fetch it does not tell the others.
+// What a follower could not fetch it does not report to the others.
 func TestFollowerThatCannotFetch(t *testing.T) {
 	t.Parallel()
 	s := serve(t)

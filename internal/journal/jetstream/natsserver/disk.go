@@ -42,7 +42,7 @@ func (w *watch) loop(ctx context.Context) {
 		case <-t.C:
 		}
 		w.look()
-		if w.sound() {
+		if w.working() {
 			bad, mended = 0, true
 			continue
 		}
@@ -50,11 +50,11 @@ func (w *watch) loop(ctx context.Context) {
 		if bad < badLooks || !mended || time.Since(restarted) < restartAfter { // what a restart has not mended, another one does not
 			continue
 		}
-		w.tell("the server is started again: its JetStream stopped, or a write failed")
+		w.warn("the server is started again: its JetStream stopped, or a write failed")
 		if w.s.restart(w.o.Logger) != nil {
 			return
 		}
-		bad, mended, restarted = 0, w.sound(), time.Now()
+		bad, mended, restarted = 0, w.working(), time.Now()
 		w.look()
 	}
 }
@@ -76,9 +76,9 @@ func (w *watch) look() {
 	}
 	switch {
 	case full && !w.full:
-		w.tell("the disk is full: this server writes nothing until there is room")
+		w.warn("the disk is full: this server writes nothing until there is room")
 	case !full && w.full:
-		w.tell("the disk has room again")
+		w.warn("the disk has room again")
 	}
 	w.of, w.full = s, full
 }
@@ -92,22 +92,22 @@ func limit(s *server.Server, full bool) error {
 	return s.GlobalAccount().UpdateJetStreamLimits(map[string]server.JetStreamAccountLimits{"": l})
 }
 
-// sound tells whether the server works as well as the disk allows. JetStream in a cluster stops
+// working reports whether the server works as well as the disk allows. JetStream in a cluster stops
 // by itself when a write fails.
-func (w *watch) sound() bool {
+func (w *watch) working() bool {
 	if w.o.Cluster != "" {
 		return w.full || w.s.now().JetStreamEnabled()
 	}
 	return healthy(w.s.now())
 }
 
-func (w *watch) tell(text string) {
+func (w *watch) warn(text string) {
 	if w.o.Logger != nil {
 		w.o.Logger.Warn(text, "dir", w.o.Dir)
 	}
 }
 
-// healthy tells whether each stream can be written. A server says so on its page for monitors only.
+// healthy reports whether each stream can be written. A server says so on its page for monitors only.
 func healthy(s *server.Server) bool {
 	var a answer
 	r, err := http.NewRequest(http.MethodGet, server.HealthzPath, nil)
