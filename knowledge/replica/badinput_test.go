@@ -228,7 +228,7 @@ func TestHostileValuesAreEscaped(t *testing.T) {
 func TestSecretsOfOthersAreTakenOut(t *testing.T) {
 	_, b, _ := pair(t)
 	const secret = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
-	b.put("9c41e07d.jsonl", replica.Said("9c41e07d", "deploy", "the token is "+secret))
+	b.put("9c41e07d.jsonl", replica.AssertLine("9c41e07d", "deploy", "the token is "+secret))
 	b.sync(t)
 	if text := b.export(t); strings.Contains(text, secret) || !strings.Contains(text, "the token is") {
 		t.Errorf("it holds %s", text)

@@ -48,39 +48,6 @@ func writeCopy(dir string, lines []*Line) error {
 	return atomicfile.WriteFile(filepath.Join(dir, copyName), join(lines), atomicfile.Options{Sync: true})
 }
 
-// appendCopy adds lines after the first so many. They are on disk when it returns.
-func appendCopy(dir string, known, more []*Line) error {
-	if len(more) == 0 {
-		return nil
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(filepath.Join(dir, copyName), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	at := int64(0)
-	for _, l := range known {
-		at += int64(len(l.text)) + 1
-	}
-	size, err := f.Seek(0, 2)
-	if err != nil {
-		return err
-	}
-	if size < at {
-		return writeCopy(dir, slices.Concat(known, more)) // it was damaged or lost
-	}
-	if err := f.Truncate(at); err != nil {
-		return err
-	}
-	if _, err := f.WriteAt(join(more), at); err != nil {
-		return err
-	}
-	return f.Sync()
-}
-
 func join(lines []*Line) []byte {
 	var b bytes.Buffer
 	for _, l := range lines {
@@ -90,7 +57,7 @@ func join(lines []*Line) []byte {
 	return b.Bytes()
 }
 
-// Purge takes what is told of facts that are gone out of the copy in a store's directory. Each
+// Purge takes what lines say of facts that are gone out of the copy in a store's directory. Each
 // line keeps its place.
 func Purge(dir string, gone []formats.Tombstone) error {
 	lines, err := readCopy(dir, math.MaxInt)

@@ -13,7 +13,7 @@ func Newer(replica string, seq int) string {
 }
 
 // Said is an assertion of another replica.
-func Said(replica, key, value string) string {
+func AssertLine(replica, key, value string) string {
 	l := &Line{ID: replica + "-1", At: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC), Op: opAssert, Category: "arch", Key: key, Value: value, Confidence: new(0.8), SourceKind: "agent", By: "codex-c3"}
 	_ = l.encode()
 	return string(l.text) + "\n"

@@ -41,10 +41,10 @@ type Folded struct {
 	Gone    map[*Line]string // lines that do not count, since they are about an erased fact, with its hashed name
 	Doubles int              // ids that two different lines have
 
-	heard   map[string][]ref // by version: the lines that asserted it
-	touched map[string][]ref // by what they are about: see about
-	lost    map[string][]ref // by dispute: the lines that asserted its value
-	renamed []renamed        // in order
+	versionLines map[string][]ref // by version: the lines that asserted it
+	disputeLines map[string][]ref // by dispute: the lines that asserted its value
+	linesAbout   map[string][]ref // by what they are about: see operation
+	renamed      []renamed        // in order
 }
 
 type renamed struct {
@@ -54,7 +54,7 @@ type renamed struct {
 
 // Fold replays lines in their order. The order of the slice does not matter.
 func Fold(lines []*Line) *Folded {
-	f := &Folded{State: state.New(), Gone: map[*Line]string{}, heard: map[string][]ref{}, lost: map[string][]ref{}, touched: map[string][]ref{}}
+	f := &Folded{State: state.New(), Gone: map[*Line]string{}, versionLines: map[string][]ref{}, disputeLines: map[string][]ref{}, linesAbout: map[string][]ref{}}
 	for _, l := range f.keep(f.ordered(lines)) {
 		f.apply(l)
 	}
@@ -171,16 +171,16 @@ func (f *Folded) commit(l *Line, events ...state.Event) { f.State.Commit(l.order
 
 // apply replays one line.
 func (f *Folded) apply(l *Line) {
-	l = f.followed(l)
+	l = f.underNewName(l)
 	op := operations[l.Op]
 	about := op.about(l)
 	op.apply(f, l)
-	f.touched[about] = append(f.touched[about], l.ref())
+	f.linesAbout[about] = append(f.linesAbout[about], l.ref())
 }
 
-// followed is a line about the fact that went by its name when the line was written. A renaming
+// underNewName is a line about the fact that went by its name when the line was written. A renaming
 // that its writer had not seen moved the fact.
-func (f *Folded) followed(l *Line) *Line {
+func (f *Folded) underNewName(l *Line) *Line {
 	if l.Category == "" {
 		return l
 	}
@@ -202,7 +202,7 @@ func (f *Folded) followed(l *Line) *Line {
 // unseen reports whether a version was asserted by a line that the writer of l had not
 // seen.
 func (f *Folded) unseen(l *Line) func(*fact.Version) bool {
-	return func(v *fact.Version) bool { return l.apart(f.heard[v.ID]) }
+	return func(v *fact.Version) bool { return l.apart(f.versionLines[v.ID]) }
 }
 
 func (f *Folded) assert(l *Line) { f.asserted(l, l.checked()) }
@@ -211,7 +211,7 @@ func (f *Folded) asserted(l *Line, c knowledge.Checked) {
 	c.Unseen = f.unseen(l)
 	events, r, err := knowledge.Assert(claims{f.State}, c, l.order)
 	if err != nil {
-		// What others said meanwhile leaves no room for it as it was said: too many names,
+		// What others asserted meanwhile leaves no room for it as it was asserted: too many names,
 		// or the value that it replaces has gone. Its value is kept.
 		c.Replaces, c.Tags, c.Aliases, c.Correct = "", nil, nil, false
 		if events, r, err = knowledge.Assert(claims{f.State}, c, l.order); err != nil {
@@ -225,11 +225,11 @@ func (f *Folded) asserted(l *Line, c knowledge.Checked) {
 	if r.Outcome == knowledge.Disputed {
 		return
 	}
-	f.heard[r.ID] = append(f.heard[r.ID], l.ref())
+	f.versionLines[r.ID] = append(f.versionLines[r.ID], l.ref())
 	if d := r.Dispute; d != nil {
 		for _, v := range before {
 			if v.Value == d.Value {
-				f.lost[d.ID] = append(f.lost[d.ID], f.heard[v.ID]...)
+				f.disputeLines[d.ID] = append(f.disputeLines[d.ID], f.versionLines[v.ID]...)
 			}
 		}
 	}
@@ -245,11 +245,11 @@ func (f *Folded) carry(l *Line, n fact.ID, open []formats.Dispute) {
 		return
 	}
 	for _, d := range open {
-		if refs := f.lost[d.ID]; l.apart(refs) && state.StandingOf(f.State, d, l.order) == formats.DisputeClosed && verdict.Compare(current.Key, current.Value, d.Value) != verdict.Equal {
+		if refs := f.disputeLines[d.ID]; l.apart(refs) && state.StandingOf(f.State, d, l.order) == formats.DisputeClosed && verdict.Compare(current.Key, current.Value, d.Value) != verdict.Equal {
 			f.commit(l, knowledge.Contest(claims{f.State}, formats.Dispute{Value: d.Value, Confidence: d.Confidence, Source: d.Source}, current, l.order)...)
 			for _, x := range f.State.Disputes(n) {
 				if x.Against == current.ID && x.Value == d.Value {
-					f.lost[x.ID] = append(f.lost[x.ID], refs...)
+					f.disputeLines[x.ID] = append(f.disputeLines[x.ID], refs...)
 				}
 			}
 		}
@@ -281,10 +281,10 @@ func (f *Folded) whole(l *Line) {
 		versions[i] = shared(v)
 	}
 	slices.SortStableFunc(versions, fact.ByPeriod)
-	if len(there) == 0 || !l.apart(f.touched[factKey(l.fact())]) {
+	if len(there) == 0 || !l.apart(f.linesAbout[factKey(l.fact())]) {
 		for _, v := range versions {
 			if old := fact.WithID(there, v.ID); old == nil || len(v.Sources) > len(old.Sources) {
-				f.heard[v.ID] = append(f.heard[v.ID], l.ref())
+				f.versionLines[v.ID] = append(f.versionLines[v.ID], l.ref())
 			}
 		}
 		f.commit(l, state.Event{Replace: &state.Replacement{Facts: []state.Replaced{{Category: l.Category, Key: l.Key, Versions: versions}}}})
@@ -297,8 +297,8 @@ func (f *Folded) whole(l *Line) {
 		ends := now && v.ValidUntil != nil && !slices.ContainsFunc(versions, func(w *fact.Version) bool { return w.ValidFrom.Equal(*v.ValidUntil) })
 		switch {
 		case old == nil && !now:
-			f.commit(l, state.Event{Put: beside(v, f.State.Versions(n), l.order)})
-			f.heard[v.ID] = append(f.heard[v.ID], l.ref())
+			f.commit(l, state.Event{Put: withoutOverlap(v, f.State.Versions(n), l.order)})
+			f.versionLines[v.ID] = append(f.versionLines[v.ID], l.ref())
 		case old == nil:
 			f.asserted(l, restated(v))
 		case fact.Believed(old) && (!now && fact.Before(l.order, old.ValidUntil) || ends && fact.Before(*v.ValidUntil, old.ValidUntil)):
@@ -312,9 +312,9 @@ func (f *Folded) whole(l *Line) {
 	}
 }
 
-// beside is a version of the past put beside others: where one of them is believed in its
-// period, it stays on record only.
-func beside(v *fact.Version, there []*fact.Version, now time.Time) *fact.Version {
+// withoutOverlap is a version of the past as it is put among others. Where one of them is believed
+// in its period, it stays on record only.
+func withoutOverlap(v *fact.Version, there []*fact.Version, now time.Time) *fact.Version {
 	if fact.Believed(v) && !v.Also && slices.ContainsFunc(there, func(w *fact.Version) bool {
 		return fact.Believed(w) && fact.PeriodOf(w).Overlaps(fact.PeriodOf(v))
 	}) {
@@ -350,7 +350,7 @@ func (f *Folded) rename(l *Line) {
 	f.commit(l, events...)
 	a, b := factKey(from), factKey(*l.To)
 	if a != b {
-		f.touched[b] = append(f.touched[b], f.touched[a]...)
+		f.linesAbout[b] = append(f.linesAbout[b], f.linesAbout[a]...)
 		f.renamed = append(f.renamed, renamed{from, *l.To, l.ref()})
 	}
 }

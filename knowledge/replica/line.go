@@ -68,7 +68,7 @@ type Line struct {
 	replica string
 	seq     uint64
 	vector  map[string]uint64 // how far its writer had read each replica
-	all     bool              // its writer had read all lines before it: it is being told
+	all     bool              // its writer had read all lines before it: it is of this store, and new
 	order   time.Time         // At, never before the lines of its replica with lower numbers
 }
 

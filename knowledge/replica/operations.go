@@ -35,7 +35,7 @@ const (
 type operation struct {
 	sound func(*Line) bool           // it has what it needs, within the limits of an assertion
 	facts func(*Line) []formats.Name // the facts that it is about
-	about func(*Line) string         // what it changes, under a name for Folded.touched
+	about func(*Line) string         // what it changes, under a name for Folded.linesAbout
 	apply func(*Folded, *Line)
 }
 
@@ -191,7 +191,7 @@ func (k *list[T]) set() operation {
 		about: func(l *Line) string { return k.about(l) },
 		apply: func(f *Folded, l *Line) {
 			x := **k.of(l)
-			if old, ok := k.Find(&f.State.Lists, x); ok && k.join != nil && l.apart(f.touched[k.about(l)]) {
+			if old, ok := k.Find(&f.State.Lists, x); ok && k.join != nil && l.apart(f.linesAbout[k.about(l)]) {
 				x = k.join(old, x)
 			}
 			f.commit(l, k.Set(&x))
@@ -203,7 +203,7 @@ func (k *list[T]) set() operation {
 func (k *list[T]) unset() operation {
 	o := k.set()
 	o.apply = func(f *Folded, l *Line) {
-		if !l.apart(f.touched[k.about(l)]) {
+		if !l.apart(f.linesAbout[k.about(l)]) {
 			f.commit(l, k.Unset(*k.of(l)))
 		}
 	}

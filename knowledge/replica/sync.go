@@ -83,7 +83,7 @@ func (r Report) Text() string {
 	return b.String()
 }
 
-// Sync writes what was said here into the repository, and takes in what others said. What
+// Sync writes what was asserted here into the repository, and takes in what others asserted. What
 // is taken in is one commit: all or nothing. Under Options.Check nothing is changed.
 func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 	repo, err := openRepository(o.Root)
@@ -109,10 +109,7 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 		if p, err = newPlan(st, s.Dir(), in, now); err != nil || o.Check || p.idle() {
 			return nil, err
 		}
-		if err := appendCopy(s.Dir(), p.known, p.more()); err != nil {
-			return nil, err
-		}
-		return p.events, nil
+		return p.events, writeCopy(s.Dir(), p.all())
 	}
 	if o.Check {
 		err = s.View(ctx, func(st *state.State, now time.Time) error { _, err := decide(st, now); return err })
@@ -305,8 +302,8 @@ func (in *incoming) clean(l *Line) *Line {
 // plan is what a sync will do.
 type plan struct {
 	known  []*Line // of the copy
-	told   []*Line // by this store since
-	fresh  []*Line // of others
+	ours   []*Line // that this store writes
+	theirs []*Line // that others wrote since
 	folded *Folded
 	next   formats.Replica
 	events []state.Event
@@ -314,10 +311,10 @@ type plan struct {
 	stale  bool // the store has commits after the last sync
 }
 
-func (p *plan) more() []*Line { return slices.Concat(p.told, p.fresh) }
+func (p *plan) all() []*Line { return slices.Concat(p.known, p.ours, p.theirs) }
 
 // idle reports whether there is nothing to commit.
-func (p *plan) idle() bool { return len(p.told)+len(p.fresh) == 0 && !p.stale }
+func (p *plan) idle() bool { return len(p.ours)+len(p.theirs) == 0 && !p.stale }
 
 func newPlan(st *state.State, dir string, in incoming, now time.Time) (*plan, error) {
 	p := &plan{}
@@ -334,16 +331,16 @@ func newPlan(st *state.State, dir string, in incoming, now time.Time) (*plan, er
 	}
 	copied := p.find(in)
 	base := Fold(p.known)
-	p.told = base.diff(st, p.next.At)
+	p.ours = base.diff(st, p.next.At)
 	if err := p.sign(in.project, copied, now); err != nil {
 		return nil, err
 	}
-	all := slices.Concat(p.known, p.told, p.fresh)
+	all := p.all()
 	p.folded = Fold(all)
 	p.advance(all, st.Seq()+1, now)
 	p.compare(st, base)
 	r := &p.report
-	r.Replica, r.Written, r.TakenIn, r.file = p.next.ID, len(p.told), len(p.fresh), logDir+"/"+p.next.ID+".jsonl"
+	r.Replica, r.Written, r.TakenIn, r.file = p.next.ID, len(p.ours), len(p.theirs), logDir+"/"+p.next.ID+".jsonl"
 	if n := p.folded.Doubles; n > base.Doubles {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s in the repository two contents; both are kept", numbersHave(n)))
 	}
@@ -366,13 +363,13 @@ func (p *plan) find(in incoming) (copied bool) {
 		}
 		known[l.ref()] = true
 		l = in.clean(l)
-		p.fresh = append(p.fresh, l)
+		p.theirs = append(p.theirs, l)
 		copied = copied || l.replica == p.next.ID && l.Op != opGone
 	}
 	return copied
 }
 
-// sign gives the told lines their ids. The first one says what the store has read since
+// sign gives the new lines of this store their ids. The first one says what the store has read since
 // its last line. A store whose id is used elsewhere takes a new one.
 func (p *plan) sign(project Project, copied bool, now time.Time) error {
 	n := &p.next
@@ -390,28 +387,28 @@ func (p *plan) sign(project Project, copied bool, now time.Time) error {
 		_, _ = rand.Read(id[:]) // it never fails
 		n.ID = hex.EncodeToString(id[:])
 	}
-	told, last := map[string]uint64{}, (*Project)(nil)
+	written, last := map[string]uint64{}, (*Project)(nil)
 	for _, l := range p.known {
 		if l.replica == n.ID {
-			maps.Copy(told, l.Seen)
+			maps.Copy(written, l.Seen)
 			if l.Op == opProject {
 				last = l.Project
 			}
 		}
 	}
-	if !project.empty() && (last == nil || !equal(*last, project)) && len(p.told)+int(n.Seq) > 0 {
+	if !project.empty() && (last == nil || !equal(*last, project)) && len(p.ours)+int(n.Seq) > 0 {
 		at := n.At
-		if len(p.told) > 0 {
-			at = p.told[0].At
+		if len(p.ours) > 0 {
+			at = p.ours[0].At
 		}
-		p.told = slices.Insert(p.told, 0, &Line{Op: opProject, At: at, Project: &project})
+		p.ours = slices.Insert(p.ours, 0, &Line{Op: opProject, At: at, Project: &project})
 	}
-	for i, l := range p.told {
+	for i, l := range p.ours {
 		l.all = false
 		n.Seq++
 		l.ID = fmt.Sprintf("%s-%d", n.ID, n.Seq)
 		for r, seq := range n.Seen {
-			if i == 0 && r != n.ID && seq > told[r] {
+			if i == 0 && r != n.ID && seq > written[r] {
 				if l.Seen == nil {
 					l.Seen = map[string]uint64{}
 				}
@@ -464,10 +461,10 @@ func (p *plan) compare(st *state.State, base *Folded) {
 		if slices.Contains(erased, n) {
 			have = nil
 		}
-		if len(p.fresh) == 0 && len(p.told) == 0 || sameMarks(want, have) && sameVersions(sharedOf(want), sharedOf(have)) || len(want) == 0 && knowledge.IsLocal(have) && len(sharedOf(have)) == 0 {
+		if len(p.theirs) == 0 && len(p.ours) == 0 || sameMarks(want, have) && sameVersions(sharedOf(want), sharedOf(have)) || len(want) == 0 && knowledge.IsLocal(have) && len(sharedOf(have)) == 0 {
 			continue
 		}
-		r := state.Replaced{Versions: here(want, have)}
+		r := state.Replaced{Versions: withLocal(want, have)}
 		if one := slices.Concat(r.Versions, have); len(one) > 0 {
 			r.Category, r.Key = one[0].Category, one[0].Key
 		}
@@ -531,9 +528,9 @@ func (p *plan) marked(vs []*fact.Version) []*fact.Version {
 	out := make([]*fact.Version, len(vs))
 	for i, v := range vs {
 		w := *v
-		refs := p.folded.heard[v.ID]
+		refs := p.folded.versionLines[v.ID]
 		if len(refs) == 0 && v.Outcome == "resumed" {
-			refs = p.folded.heard[string(v.Supersedes)]
+			refs = p.folded.versionLines[string(v.Supersedes)]
 		}
 		w.TakenIn = len(refs) > 0 && !slices.ContainsFunc(refs, p.own)
 		out[i] = &w
@@ -550,10 +547,10 @@ func sameMarks(want, have []*fact.Version) bool {
 	return true
 }
 
-// here are shared versions with what belongs to this machine: whether they are dormant,
+// withLocal are shared versions with what belongs to this machine: whether they are dormant,
 // how often they were read, and local versions. A local version ends where a shared one
 // begins.
-func here(want, have []*fact.Version) []*fact.Version {
+func withLocal(want, have []*fact.Version) []*fact.Version {
 	out := slices.Clone(want)
 	for _, v := range have {
 		i := slices.IndexFunc(want, func(w *fact.Version) bool { return w.ID == v.ID })
@@ -590,20 +587,20 @@ func beforeShared(v *fact.Version, shared []*fact.Version) *fact.Version {
 
 // forget takes the lines about erased facts out of the copy.
 func (p *plan) forget(dir string) error {
-	all := slices.Concat(p.known, p.told, p.fresh)
+	all := p.all()
 	for i, l := range all {
 		if name, gone := p.folded.Gone[l]; gone {
 			all[i] = l.gone(name)
 		}
 	}
-	p.known, p.told, p.fresh = all, nil, nil
+	p.known, p.ours, p.theirs = all, nil, nil
 	return writeCopy(dir, all)
 }
 
 // write completes the files of this store in the repository, and notes in m what they hold.
 func (p *plan) write(repo *repository, m memo) (written int, err error) {
 	byReplica := map[string][]*Line{}
-	for _, l := range slices.Concat(p.known, p.told, p.fresh) {
+	for _, l := range p.all() {
 		if p.own(l.ref()) {
 			byReplica[l.replica] = append(byReplica[l.replica], l)
 		}

@@ -30,7 +30,7 @@ func (f *Folded) diff(st *state.State, least time.Time) []*Line {
 	return d.lines
 }
 
-// differ finds out what was done in a store since its lines were folded.
+// differ finds what was done in a store since its lines were folded.
 type differ struct {
 	f     *Folded
 	st    *state.State
@@ -38,7 +38,7 @@ type differ struct {
 	lines []*Line
 }
 
-// add tells a line and folds it.
+// add adds a line and folds it.
 func (d *differ) add(l *Line) {
 	d.fold(l)
 	d.lines = append(d.lines, l)
@@ -59,13 +59,13 @@ func (d *differ) after(at time.Time) time.Time {
 	return d.least.Add(time.Nanosecond)
 }
 
-// erasures tells which facts were erased, or revived by an import.
+// erasures finds which facts were erased, or revived by an import.
 func (d *differ) erasures() {
 	there := map[string]bool{}
 	for e := range d.st.Tombstones() {
 		name := hashed(formats.Name{Category: e.Category, Key: e.Key})
-		told, again := d.f.State.Erased(fact.IDOf("", name))
-		if there[name] = true; !(again && !e.ErasedAt.After(told.ErasedAt)) && !d.stays(e) {
+		before, again := d.f.State.Erased(fact.IDOf("", name))
+		if there[name] = true; !(again && !e.ErasedAt.After(before.ErasedAt)) && !d.unknownToOthers(e) {
 			d.add(&Line{Op: opErase, At: e.ErasedAt, Name: name})
 		}
 	}
@@ -77,17 +77,17 @@ func (d *differ) erasures() {
 	slices.SortFunc(d.lines, func(a, b *Line) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Name, b.Name)) })
 }
 
-// stays reports whether an erased fact was never told, so that nobody needs to know.
-func (d *differ) stays(e formats.Tombstone) bool {
+// unknownToOthers reports whether no line was ever about an erased fact, so that nobody needs to know.
+func (d *differ) unknownToOthers(e formats.Tombstone) bool {
 	return len(d.f.State.Versions(fact.IDOf(e.Category, e.Key))) == 0 && !d.f.mentions(e)
 }
 
 // mentions reports whether a line is about a fact.
 func (f *Folded) mentions(e formats.Tombstone) bool {
-	return len(f.touched[factKey(formats.Name{Category: e.Category, Key: e.Key})])+len(f.touched["gone "+hashed(formats.Name{Category: e.Category, Key: e.Key})]) > 0
+	return len(f.linesAbout[factKey(formats.Name{Category: e.Category, Key: e.Key})])+len(f.linesAbout["gone "+hashed(formats.Name{Category: e.Category, Key: e.Key})]) > 0
 }
 
-// renames tells which facts have another name: their versions are there under it.
+// renames finds which facts have another name: their versions are there under it.
 func (d *differ) renames() {
 	for n, vs := range maps.Collect(d.f.State.All()) {
 		if len(d.st.Versions(n)) > 0 || len(vs) == 0 {
@@ -129,28 +129,28 @@ func sharedOf(vs []*fact.Version) (out []*fact.Version) {
 	return out
 }
 
-// fact tells what was said of one fact.
+// fact finds what was asserted of one fact.
 func (d *differ) fact(n fact.ID) {
 	now, before := sharedOf(d.st.Versions(n)), d.f.State.Versions(n)
 	switch {
 	case len(now) == 0 && len(d.st.Versions(n)) > 0:
-		d.leave(n, before)
+		d.withdraw(n, before)
 		return
 	case len(now) == 0:
 		return // erased, or moved
 	case len(before) == len(now) && sameVersions(now, before):
 		return
 	}
-	told := assertions(now, before)
+	lines := assertions(now, before)
 	undone := slices.Clone(d.f.State.Disputed)
 	late := false
-	for _, l := range told {
+	for _, l := range lines {
 		late = late || !l.At.After(d.least)
 		d.fold(l)
 	}
 	after := d.f.State.Versions(n)
-	if len(told) > 0 && (sameVersions(now, after) || late && sameValues(now, after)) {
-		d.lines = append(d.lines, told...)
+	if len(lines) > 0 && (sameVersions(now, after) || late && sameValues(now, after)) {
+		d.lines = append(d.lines, lines...)
 		return
 	}
 	d.f.State.Commit(d.f.State.At(), state.Event{Replace: &state.Replacement{
@@ -165,8 +165,8 @@ func (d *differ) fact(n fact.ID) {
 	d.add(l)
 }
 
-// leave tells that a fact stays with its writer from now on.
-func (d *differ) leave(n fact.ID, before []*fact.Version) {
+// withdraw writes that a fact stays with its writer from now on.
+func (d *differ) withdraw(n fact.ID, before []*fact.Version) {
 	if fact.Current(before, d.after(d.st.At())) != nil {
 		d.add(&Line{Op: opRetract, At: d.st.At(), Category: before[0].Category, Key: before[0].Key, By: knowledge.PrivacyLocal, Reason: knowledge.PrivacyLocal})
 	}
