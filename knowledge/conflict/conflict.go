@@ -82,7 +82,7 @@ func Of(s Statement) Form {
 func (f *Form) read(text string, key bool) {
 	tokens := tokenize(text)
 	last := ""
-	said := map[string]bool{} // words of yes and no: one that is repeated says the same
+	seen := map[string]bool{} // words of yes and no: one that is repeated says the same
 	for i := 0; i < len(tokens); i++ {
 		w := tokens[i]
 		next := ""
@@ -102,10 +102,10 @@ func (f *Form) read(text string, key bool) {
 		if p, ok := polarities[w]; ok && (w != "on" || next == "" || afterOn(next)) { // on is mostly no yes
 			if f.polarity == 0 {
 				f.polarity = p
-			} else if !said[w] {
+			} else if !seen[w] {
 				f.polarity *= p
 			}
-			said[w] = true
+			seen[w] = true
 			continue
 		}
 		if n, ok := numeral(w); ok {
@@ -328,20 +328,20 @@ func (old Form) replacedBy(new Form) bool {
 			continue
 		}
 		both, onlyOld, _ := shared(old, new)
-		rest, beside, named := 0, 0, false // what the older one says beside: alone, and like the new one
+		alone, inBoth, named := 0, 0, false // what the older one says apart from it: by itself, and like the new one
 		for t := range old.subject {
 			switch {
 			case slices.Contains(gone, t):
 			case new.subject[t]:
-				beside++
+				inBoth++
 			default:
-				rest++
+				alone++
 			}
 		}
 		for _, names := range old.members {
 			named = named || slices.ContainsFunc(names, func(name string) bool { return slices.Contains(gone, name) })
 		}
-		if (beside > 0 || named && (both > 0 || onlyOld <= 1)) && rest <= max(1, len(old.subject)/3) {
+		if (inBoth > 0 || named && (both > 0 || onlyOld <= 1)) && alone <= max(1, len(old.subject)/3) {
 			return true
 		}
 		for class := range old.members {
