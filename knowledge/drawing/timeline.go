@@ -22,9 +22,9 @@ var Style string
 // The marks of a bar: what a version is.
 const (
 	Current   = "CURRENT"
-	Past      = "archived"
+	Past      = "archived" // superseded, or its time is over
 	Planned   = "planned"
-	Dormant   = "dormant"
+	Dormant   = "dormant" // current, and outside the active set
 	Corrected = "corrected"
 	Retracted = "retracted"
 )

@@ -82,7 +82,7 @@ type Difference struct {
 }
 
 // Diff lists what changed between two instants. On the axis of recorded time it is
-// what the store was told then, whenever that was true of the project. On the axis
+// what was recorded then, whenever that was true of the project. On the axis
 // of valid time it is what became true and false then, by what is known now.
 func Diff(ctx context.Context, s *knowledge.Store, q Interval) (r Difference, err error) {
 	if err := refusal.Required("from", q.From); err != nil {
@@ -151,12 +151,12 @@ func change(kind string, v *fact.Version, at time.Time) Change {
 	return c
 }
 
-// recorded adds what the store was told in the window.
+// recorded adds what was recorded in the window.
 func (w window) recorded(out []Change, st *state.State, category string) []Change {
 	room := formats.FoldName(category)
 	for n, vs := range st.All() {
 		if room == "" || n.Category == room {
-			out = w.told(out, vs)
+			out = w.ofFact(out, vs)
 		}
 	}
 	in := func(c string) bool { return room == "" || formats.FoldName(c) == room }
@@ -183,8 +183,8 @@ func (w window) recorded(out []Change, st *state.State, category string) []Chang
 	return out
 }
 
-// told adds what was told of one fact, whose versions are vs.
-func (w window) told(out []Change, vs []*fact.Version) []Change {
+// ofFact adds what was recorded of one fact, whose versions are vs.
+func (w window) ofFact(out []Change, vs []*fact.Version) []Change {
 	byID := make(map[string]*fact.Version, len(vs))
 	made := map[time.Time]bool{}      // when a version took its place among the others
 	moved := map[time.Time][]string{} // values whose period changed, by when

@@ -3,7 +3,7 @@
 //
 // Each is a question to a state.State at an instant, with an answer that words
 // itself. Nothing here reads a clock or changes anything, and archived facts are
-// told like all others: history is whole.
+// shown like all others: history is whole.
 //
 // # Marks
 //

@@ -42,7 +42,7 @@ func TestMarksAndChanges(t *testing.T) {
 	} {
 		tt.v.ID = "f-1"
 		var got []string
-		for _, c := range (window{from, to}).told(nil, []*fact.Version{&tt.v}) {
+		for _, c := range (window{from, to}).ofFact(nil, []*fact.Version{&tt.v}) {
 			got = append(got, c.Kind+c.At.Format(" 2"))
 		}
 		if diff := cmp.Diff(tt.want, got); diff != "" {

@@ -29,16 +29,6 @@ type TimelineQuery struct {
 	Draw func(file string, svg []byte) error `json:"-"`
 }
 
-// The marks of a version in a timeline.
-const (
-	markCurrent   = "CURRENT"
-	markArchived  = "archived" // superseded, or its time is over
-	markCorrected = "corrected"
-	markRetracted = "retracted"
-	markPlanned   = "planned"
-	markDormant   = "dormant" // current, and outside the active set
-)
-
 // VersionList is a timeline: every version, oldest first.
 type VersionList struct {
 	Category string  `json:"category"`
@@ -153,7 +143,7 @@ func entry(v *fact.Version, vs []*fact.Version, now time.Time) Entry {
 func (e Entry) period() string {
 	p := fact.Period{From: e.ValidFrom, Until: e.ValidUntil}
 	switch {
-	case e.Mark == markPlanned:
+	case e.Mark == drawing.Planned:
 		return p.Ahead(time.Time{})
 	case e.RecordedUntil != nil && e.ValidFrom.After(*e.RecordedUntil):
 		return p.Ahead(*e.RecordedUntil) // it was planned, and taken back before it began
@@ -167,17 +157,17 @@ func mark(v *fact.Version, vs []*fact.Version, now time.Time) string {
 	p, ok := fact.PeriodNow(v, vs, now)
 	switch {
 	case v.RetractedAt != nil && !(ok && p.Contains(now)): // else its end is planned
-		return markRetracted
+		return drawing.Retracted
 	case !fact.Believed(v):
-		return markCorrected
+		return drawing.Corrected
 	case ok && p.Contains(now) && v.ArchivedAt != nil:
-		return markDormant
+		return drawing.Dormant
 	case ok && p.Contains(now):
-		return markCurrent
+		return drawing.Current
 	case ok && p.From.After(now):
-		return markPlanned
+		return drawing.Planned
 	}
-	return markArchived
+	return drawing.Past
 }
 
 // Text gives the answer's lines.
