@@ -143,9 +143,9 @@ func Import(ctx context.Context, s *knowledge.Store, in Incoming) (Imported, err
 	err = m.commitAll(ctx, parsed)
 	if err == nil && !in.DryRun {
 		// Whatever it added: an import before may have been killed here.
-		s.Settle(ctx, func(indexed int) { m.tell(2*m.all + min(indexed, m.all)) })
+		s.Settle(ctx, func(indexed int) { m.progress(2*m.all + min(indexed, m.all)) })
 	}
-	m.tell(3 * m.all)
+	m.progress(3 * m.all)
 	return m.r, err
 }
 
@@ -246,7 +246,7 @@ func (r Imported) Warned() bool { return len(r.Bad)+len(r.NotAdded)+len(r.InPart
 // One import is one commit, up to importEach facts: others see all of it or nothing. A commit is held in memory
 // several times: as facts, as events, as a line, and as the state it makes. For a file of a million facts that is 9
 // GB. So a larger import is several commits, each a store as good as any. What is wrong with the file is known before
-// the first of them. An import that ends in the middle is repeated. What is there is skipped or said again, and the
+// the first of them. An import that ends in the middle is repeated. What is there is skipped or asserted again, and the
 // outcome is that of one that ran through. A commit written line by line was rejected: recovery would have to know of
 // half commits.
 const importEach = 50_000
@@ -322,8 +322,8 @@ func (m *merger) commitAll(ctx context.Context, parsed formats.Parsed) error {
 	return nil
 }
 
-// tell tells how far the import is: each fact is read, merged and indexed.
-func (m *merger) tell(done int) {
+// progress tells how far the import is: each fact is read, merged and indexed.
+func (m *merger) progress(done int) {
 	if m.in.Progress != nil && m.all > 0 {
 		m.in.Progress(done, 3*m.all)
 	}

@@ -72,7 +72,7 @@ func (m *merger) decide(ctx context.Context, st *state.State, p formats.Parsed, 
 			return nil, ctx.Err()
 		}
 		m.r.Parsed += grouped[n].records
-		m.tell(b.Parsed + len(p.Records) + m.r.Parsed)
+		m.progress(b.Parsed + len(p.Records) + m.r.Parsed)
 		if err := m.fact(n, grouped[n]); err != nil {
 			return nil, err
 		}
@@ -117,7 +117,7 @@ func (m *merger) group(ctx context.Context, p formats.Parsed) (map[fact.ID]incom
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
-		m.tell(2*m.before.Parsed + i)
+		m.progress(2*m.before.Parsed + i)
 		c, err := m.check(r)
 		if err != nil {
 			return nil, nil, err
@@ -269,7 +269,7 @@ func (m *merger) replace(in incoming) error {
 		m.r.Skipped += in.records // it says nothing new, and saying it in a file does not confirm it
 		return nil
 	}
-	m.resemble(events, got.ID, theirs)
+	m.keepCounts(events, got.ID, theirs)
 	m.add(events...)
 	m.counted(in, true)
 	return nil
@@ -322,7 +322,7 @@ func (m *merger) several(n fact.ID, in incoming) error {
 			return err
 		}
 		if got.Outcome != knowledge.Disputed {
-			m.resemble(events, got.ID, v)
+			m.keepCounts(events, got.ID, v)
 			added++
 		} else {
 			m.r.Disputed++
@@ -375,7 +375,7 @@ func (m *merger) append(n fact.ID, in incoming) {
 		fates[made] = fate{x.added || before.added, cmp.Or(before.missing, x.missing), cmp.Or(before.partly, x.partly)}
 	}
 	added, left := 0, 0
-	tell := func(x fate, at formats.Position) {
+	report := func(x fate, at formats.Position) {
 		if x.added {
 			added++
 		} else {
@@ -389,12 +389,12 @@ func (m *merger) append(n fact.ID, in incoming) {
 		}
 	}
 	for _, r := range in.from {
-		tell(fates[r.version], r.at)
+		report(fates[r.version], r.at)
 	}
 	if len(in.from) == 0 { // a fact file: what it says of the fact counts once, and each version is named
 		for _, v := range in.versions {
 			if x, ok := fates[v.ID]; ok {
-				tell(x, formats.Position{})
+				report(x, formats.Position{})
 			}
 		}
 		added, left = min(added, 1), 0
@@ -454,14 +454,14 @@ func (m *merger) fill(n fact.ID, v *fact.Version) fate {
 	if err != nil {
 		return fate{missing: naming(v) + ": " + err.Error()}
 	}
-	m.resemble(events, got.ID, v)
+	m.keepCounts(events, got.ID, v)
 	m.add(events...)
 	return x
 }
 
-// resemble keeps the count and the last confirmation of the version that a new
+// keepCounts keeps the count and the last confirmation of the version that a new
 // one was made after.
-func (m *merger) resemble(events []state.Event, version string, after *fact.Version) {
+func (m *merger) keepCounts(events []state.Event, version string, after *fact.Version) {
 	stamp(events, version, formats.Record{Confirmations: after.ConfirmationCount, Timestamp: &after.LastConfirmed})
 }
 

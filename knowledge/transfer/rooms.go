@@ -146,8 +146,8 @@ func isRoom(f foreign.File) bool {
 // of its own files a store that erased something takes in only what was edited. A fact whose
 // item was deleted stays: that is what remove is for.
 func importRooms(ctx context.Context, s *knowledge.Store, in Incoming, files []foreign.File) (Imported, error) {
-	var said []knowledge.Checked
-	asExported := map[int]string{} // ids by index in said
+	var assertions []knowledge.Checked
+	asExported := map[int]string{} // ids by index in assertions
 	var ids []string
 	r := Imported{File: in.name(), Kind: formatMarkdown, DryRun: in.DryRun}
 	for _, file := range files {
@@ -164,7 +164,7 @@ func importRooms(ctx context.Context, s *knowledge.Store, in Incoming, files []f
 			r.Parsed++
 			ids = append(ids, f.ID)
 			if !f.Edited {
-				asExported[len(said)] = f.ID
+				asExported[len(assertions)] = f.ID
 			}
 			values[f.Key]++
 			c, err := s.Check(knowledge.Assertion{Category: room.Category, Key: f.Key, Value: f.Value, Also: values[f.Key] > 1})
@@ -172,7 +172,7 @@ func importRooms(ctx context.Context, s *knowledge.Store, in Incoming, files []f
 				return Imported{}, refusal.Argument("file", "%s: line %d: %v", file.Name, f.Line, err)
 			}
 			r.Redacted += len(c.Redacted)
-			said = append(said, c)
+			assertions = append(assertions, c)
 		}
 	}
 	before := r
@@ -183,7 +183,7 @@ func importRooms(ctx context.Context, s *knowledge.Store, in Incoming, files []f
 		knows := func(id string) bool { return st.ByID(id) != nil }
 		careful := len(slices.Collect(st.Tombstones())) > 0 && slices.ContainsFunc(ids, knows)
 		var all []state.Event
-		for i, c := range said {
+		for i, c := range assertions {
 			n := fact.IDOf(c.Category, c.Key)
 			_, erased := st.Erased(n)
 			if id, as := asExported[i]; as && (careful || erased || knows(id) || len(st.Versions(n)) > 0) {
@@ -197,7 +197,7 @@ func importRooms(ctx context.Context, s *knowledge.Store, in Incoming, files []f
 			switch got.Outcome {
 			case knowledge.Confirmed:
 				r.Skipped++
-				continue // somebody else has said it meanwhile
+				continue // somebody else has asserted it meanwhile
 			case knowledge.Disputed:
 				r.Disputed++
 			case knowledge.Created, knowledge.Added:
