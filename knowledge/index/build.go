@@ -259,7 +259,7 @@ func (m *manifest) apply(ctx context.Context, path string, g *generation, tail [
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		if d.held {
+		if d.onDisk {
 			m.Size.replace()
 			m.Replaced++
 		}

@@ -125,7 +125,7 @@ func (x *Index) Apply(to Position, changed []Doc, removed []string) error {
 	defer x.mu.Unlock()
 	err := x.read(func() (err error) {
 		for _, d := range cut {
-			if d.held, err = x.disk.holds(d.ID); err != nil {
+			if d.onDisk, err = x.disk.holds(d.ID); err != nil {
 				return err
 			}
 		}
@@ -150,7 +150,7 @@ func (x *Index) count() {
 		x.size = x.disk.Size
 	}
 	for _, d := range x.tail {
-		if d.held {
+		if d.onDisk {
 			x.size.replace()
 		}
 		if !d.removed {
@@ -176,7 +176,7 @@ func (x *Index) Reload() error {
 		for id, d := range x.tail {
 			if d.seq <= g.Position.Seq {
 				delete(x.tail, id)
-			} else if d.held, err = g.holds(id); err != nil {
+			} else if d.onDisk, err = g.holds(id); err != nil {
 				return err
 			}
 		}

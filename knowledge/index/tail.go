@@ -17,7 +17,7 @@ type tail map[string]*tailDoc
 type tailDoc struct {
 	Doc
 	removed bool
-	held    bool   // the generation on disk has it too
+	onDisk  bool   // the generation on disk has it too
 	seq     uint64 // the commit that Apply brought it up to
 	names   []string
 	tags    []string
