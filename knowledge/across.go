@@ -50,7 +50,7 @@ func (a *adviser) conflicts(ctx context.Context, r *Remembered, present time.Tim
 		return
 	}
 	var found []Similar
-	err := a.log.Akin(ctx, stems, func(k state.Known, names []fact.ID) error {
+	err := a.log.Candidates(ctx, stems, func(k state.Known, names []fact.ID) error {
 		found = conflictsWith(k, this, r.Value, form, names, present)
 		return nil
 	})
@@ -123,7 +123,7 @@ func (l *lookup) markOutdated(ctx context.Context, r *Recalled) {
 	case r.looked != nil:
 		err = l.store.Look(ctx, func(k state.Known, _ time.Time) error { mark(k, r.looked); return nil })
 	case r.query.Key != "" && len(r.Facts) == 1:
-		err = l.store.log.Akin(ctx, conflict.Of(statementOf(r.Facts[0].Version)).Mentions(), func(k state.Known, names []fact.ID) error {
+		err = l.store.log.Candidates(ctx, conflict.Of(statementOf(r.Facts[0].Version)).Mentions(), func(k state.Known, names []fact.ID) error {
 			var newer []*fact.Version
 			for _, n := range names[:min(len(names), comparedMost)] {
 				newer = append(newer, fact.AllCurrent(k.Versions(n), r.query.now)...)

@@ -113,27 +113,27 @@ func factOf(id string) (n fact.ID, ok bool) {
 	return fact.ID{Category: category, Key: key}, category != ""
 }
 
-// rest is what is stored beside the facts of a generation.
-type rest struct {
+// extraData is what is stored beside the facts of a generation.
+type extraData struct {
 	Head  journal.Head      `json:"head"`
 	Rooms map[string]string `json:"rooms"`
 	Count int               `json:"versions"`
 	File  json.RawMessage   `json:"file"` // the fact file without its facts
 }
 
-// rest is that of the state, as of a head.
-func (s *State) rest(h journal.Head) ([]byte, error) {
+// extra is that of the state, as of a head.
+func (s *State) extra(h journal.Head) ([]byte, error) {
 	var file bytes.Buffer
 	d := s.document(journal.Header{Seq: h.Seq, Generation: h.Generation, At: h.At, Checksum: "00000000"})
 	if err := formats.EncodeNative(&file, d); err != nil {
 		return nil, err
 	}
-	return json.Marshal(rest{h, s.rooms, s.count, file.Bytes()})
+	return json.Marshal(extraData{h, s.rooms, s.count, file.Bytes()})
 }
 
 // fromIndex is the state that an index gives, as of the commit it was written at.
 func fromIndex(x *index.Index) (*State, journal.Head, error) {
-	var r rest
+	var r extraData
 	if err := json.Unmarshal(x.Extra(), &r); err != nil {
 		return nil, journal.Head{}, fmt.Errorf("the patterns, relations and history in the index cannot be read: %w", err)
 	}

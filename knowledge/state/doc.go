@@ -23,7 +23,7 @@
 //	commit.go   what is kept of each author's last commit, to take it back
 //	log.go      the state of a directory, kept by package journal
 //	base.go     a state that begins at the text index and reads few facts from it
-//	follow.go   the index follows the state; akin.go asks it for facts with the same words
+//	follow.go   the index follows the state; candidates.go asks it for facts with the same words
 //
 // # Decisions
 //

@@ -25,7 +25,7 @@ type follower struct {
 
 	mu    sync.Mutex // held while the index is brought up to a state
 	index *index.Index
-	rest  func() ([]byte, error) // beside the facts, as of the index's position
+	extra func() ([]byte, error) // beside the facts, as of the index's position
 	stale bool                   // what is on disk is of another journal, or too old: it is to be built anew
 
 	losses int // [journal.Head.Losses] of the log that the index follows
@@ -50,14 +50,14 @@ func (x *follower) opened() (*index.Index, error) {
 func (x *follower) forget() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.index, x.rest, x.stale = nil, nil, true // not closed: others may be searching
+	x.index, x.extra, x.stale = nil, nil, true // not closed: others may be searching
 }
 
 // reopen has it opened anew: it was damaged and set aside, or written by Build.
 func (x *follower) reopen() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.index, x.rest, x.stale = nil, nil, false
+	x.index, x.extra, x.stale = nil, nil, false
 }
 
 // remove takes the index off the disk: it may hold what was erased.
@@ -82,14 +82,14 @@ func (x *follower) follow(s *State, h journal.Head) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if h.Losses != x.losses { // the index has commits that are gone, or it follows another log, with losses of its own
-		x.index, x.rest, x.stale, x.losses = nil, nil, true, h.Losses
+		x.index, x.extra, x.stale, x.losses = nil, nil, true, h.Losses
 	}
 	i, err := x.opened()
 	if err != nil {
 		return err
 	}
 	at := i.Position().Seq
-	if at > s.seq || at == s.seq && x.rest != nil {
+	if at > s.seq || at == s.seq && x.extra != nil {
 		return nil // another process, or another call, brought it further
 	}
 	names, lessonsToo, ok := s.changes.since(at)
@@ -101,7 +101,7 @@ func (x *follower) follow(s *State, h journal.Head) error {
 		names, lessonsToo, ok = s.changes.since(i.Position().Seq)
 	}
 	if !ok { // what is in the index may be gone: a copy of a team's facts may have started from a snapshot
-		x.index, x.rest, x.stale = nil, nil, true
+		x.index, x.extra, x.stale = nil, nil, true
 		if i, err = x.opened(); err != nil {
 			return err
 		}
@@ -131,9 +131,9 @@ func (x *follower) follow(s *State, h journal.Head) error {
 			return err
 		}
 	}
-	c := *s // the rest is made only where the index is written
+	c := *s // it is made only where the index is written
 	c.Lists, c.rooms = s.Lists.clipped(), maps.Clone(s.rooms)
-	x.rest = func() ([]byte, error) { return c.rest(h) }
+	x.extra = func() ([]byte, error) { return c.extra(h) }
 	return nil
 }
 
@@ -288,10 +288,10 @@ func (l *Log) sync(ctx context.Context, least int, progress func(done int)) erro
 		err = x.Sync(ctx, func(to index.Position) ([]byte, error) {
 			l.index.mu.Lock()
 			defer l.index.mu.Unlock()
-			if l.index.index != x || x.Position() != to || l.index.rest == nil {
+			if l.index.index != x || x.Position() != to || l.index.extra == nil {
 				return nil, errMoved
 			}
-			return l.index.rest()
+			return l.index.extra()
 		})
 	} else {
 		err = l.build(ctx, progress)
@@ -322,11 +322,11 @@ func (l *Log) build(ctx context.Context, progress func(done int)) error {
 	if err := w.View(ctx, func(st *State, h journal.Head) error { c, at = st.clone(), h; return nil }); err != nil {
 		return err
 	}
-	rest, err := c.rest(at)
+	extra, err := c.extra(at)
 	if err != nil {
 		return err
 	}
-	if err := index.Build(ctx, l.index.dir, positionOf(at), docsOf(c), rest, progress); err != nil {
+	if err := index.Build(ctx, l.index.dir, positionOf(at), docsOf(c), extra, progress); err != nil {
 		return err
 	}
 	l.index.reopen()

@@ -11,29 +11,29 @@ import (
 	"leanctx/knowledge/index"
 )
 
-// akinMemory is how many facts in memory are looked through for words. akinHits is how many of
-// them count, and how many the index gives. A word that is in more than akinCommon facts says
+// candidateMemory is how many facts in memory are looked through for words. candidateHits is how many of
+// them count, and how many the index gives. A word that is in more than candidateCommon facts says
 // little and takes long to look up.
 const (
-	akinMemory = 2000
-	akinHits   = 48
-	akinCommon = 1000
+	candidateMemory = 2000
+	candidateHits   = 48
+	candidateCommon = 1000
 )
 
-// Akin runs f with facts that hold one of some stems in key or value, from what is at hand. That
+// Candidates runs f with facts that hold one of some stems in key or value, from what is at hand. That
 // is the facts in memory, of very many the ones that changed last, and in a command the stored
 // index. It indexes nothing and may miss facts.
-func (l *Log) Akin(ctx context.Context, stems []string, f func(Known, []fact.ID) error) error {
+func (l *Log) Candidates(ctx context.Context, stems []string, f func(Known, []fact.ID) error) error {
 	return l.look(ctx, func(s *State, _ journal.Head) error {
-		names := holding(s, stems)
+		names := inMemory(s, stems)
 		if s.base != nil {
 			counts, err := s.base.index.Frequencies(ctx, stems)
 			if err != nil {
 				return err
 			}
-			query := index.Query{Limit: akinHits}
+			query := index.Query{Limit: candidateHits}
 			for i, t := range stems {
-				if counts[i] > 0 && counts[i] <= akinCommon {
+				if counts[i] > 0 && counts[i] <= candidateCommon {
 					query.Terms = append(query.Terms, index.Term{Text: t})
 				}
 			}
@@ -51,9 +51,9 @@ func (l *Log) Akin(ctx context.Context, stems []string, f func(Known, []fact.ID)
 	})
 }
 
-// holding lists facts in memory whose key or values hold one of some stems, the
-// akinHits that were recorded last, the newest first.
-func holding(s *State, stems []string) (names []fact.ID) {
+// inMemory lists facts in memory whose key or values hold one of some stems, the
+// candidateHits that were recorded last, the newest first.
+func inMemory(s *State, stems []string) (names []fact.ID) {
 	beginnings := make([]string, len(stems))
 	for i, t := range stems {
 		beginnings[i] = strings.TrimSuffix(t, "i") // telemetri is the stem of telemetry
@@ -67,14 +67,14 @@ func holding(s *State, stems []string) (names []fact.ID) {
 			hits = append(hits, s.facts[n][i])
 		}
 	}
-	if len(s.facts) <= akinMemory {
+	if len(s.facts) <= candidateMemory {
 		for n := range s.facts {
 			add(n)
 		}
 	} else {
 		seen := map[fact.ID]bool{}
-		for _, c := range slices.Backward(s.changes.facts[max(0, len(s.changes.facts)-akinMemory):]) {
-			if len(hits) == akinHits {
+		for _, c := range slices.Backward(s.changes.facts[max(0, len(s.changes.facts)-candidateMemory):]) {
+			if len(hits) == candidateHits {
 				break
 			}
 			if !seen[c.name] {
@@ -89,7 +89,7 @@ func holding(s *State, stems []string) (names []fact.ID) {
 		}
 		return fact.ByName(a, b) // folds four names
 	})
-	for _, v := range hits[:min(len(hits), akinHits)] {
+	for _, v := range hits[:min(len(hits), candidateHits)] {
 		names = append(names, fact.IDOf(v.Category, v.Key))
 	}
 	return names
