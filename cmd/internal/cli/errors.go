@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -62,16 +61,20 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// suggest is the subcommand of c that word probably means, or empty.
+// suggest is the subcommand of c that word probably means, or empty. Of names that are equally near
+// a command's own comes before those that people try for it.
 func suggest(c *cobra.Command, word string) string {
-	commands := map[string]string{} // by all names that they are known by
+	var own, tried []string
+	commands := map[string]string{} // by all these names
 	for _, sub := range c.Commands() {
-		if sub.IsAvailableCommand() {
-			for _, name := range append(slices.Clone(sub.SuggestFor), sub.Name()) {
-				commands[name] = sub.Name()
-			}
+		if !sub.IsAvailableCommand() {
+			continue
+		}
+		own, tried = append(own, sub.Name()), append(tried, sub.SuggestFor...)
+		for _, name := range append(slices.Clone(sub.SuggestFor), sub.Name()) {
+			commands[name] = sub.Name()
 		}
 	}
-	near, _ := prose.Nearest(word, slices.Sorted(maps.Keys(commands)))
+	near, _ := prose.Nearest(word, slices.Concat(own, tried))
 	return commands[near]
 }
