@@ -47,10 +47,11 @@ type SessionEvent struct {
 
 // trace is what hooks must know of an event later.
 type trace struct {
-	ID    string    `json:"id,omitempty"`
-	Began time.Time `json:"began,omitzero"`  // when the session was first seen
-	Key   string    `json:"key,omitempty"`   // of the answer: an equal one within ten seconds is no answer
-	Shown []string  `json:"shown,omitempty"` // ids of notices
+	ID      string    `json:"id,omitempty"`
+	Began   time.Time `json:"began,omitzero"`    // when the session was first seen
+	Follows string    `json:"follows,omitempty"` // the session whose context was cleared
+	Key     string    `json:"key,omitempty"`     // of the answer: an equal one within ten seconds is no answer
+	Shown   []string  `json:"shown,omitempty"`   // ids of notices
 }
 
 // Session is the session of a client in which an event occurred.
@@ -61,6 +62,7 @@ type Session struct {
 	data    string // our data directory
 	project string // the one that it is in
 	event   SessionEvent
+	cleared bool                    // it goes on where a session with a cleared context ended
 	log     []SessionEvent          // of the project, of the last days, without the event
 	latest  map[string]SessionEvent // the last event of each session of the client there, by its name; this event of its own
 }
@@ -70,7 +72,7 @@ func (c Call) session(in input) *Session {
 	if c.Now != nil {
 		now = c.Now()
 	}
-	s := &Session{Client: c.Client, Dir: c.Dir, data: c.Data}
+	s := &Session{Client: c.Client, Dir: c.Dir, data: c.Data, cleared: c.Event == SessionStart && in.text("source") == "clear"}
 	s.event = SessionEvent{At: now.UTC(), Client: c.Client, Session: in.session(), Event: c.Event, trace: trace{ID: rand.Text(), Began: now.UTC()}}
 	return s
 }
@@ -241,12 +243,32 @@ func (s *Session) enter(project string) {
 	for _, x := range s.log {
 		if x.Client == s.Client {
 			s.latest[x.Session] = x
+			if x.Follows != "" {
+				delete(s.latest, x.Follows)
+			}
 		}
 	}
 	if before, ok := s.latest[s.event.Session]; ok {
 		s.event.Began = before.Began
+	} else if s.cleared {
+		s.follow()
 	}
 	s.latest[s.event.Session] = s.event
+}
+
+// follow goes on with the session that ended within the last ten seconds, if there is exactly
+// one: /clear ends a session and begins another, and the agent stays.
+func (s *Session) follow() {
+	var ended []SessionEvent
+	for name, x := range s.latest {
+		if name != "" && x.Event == SessionEnd && s.event.At.Sub(x.At).Abs() < doubleWindow {
+			ended = append(ended, x)
+		}
+	}
+	if len(ended) == 1 && s.event.Session != "" {
+		s.event.Began, s.event.Follows = ended[0].Began, ended[0].Session
+		delete(s.latest, ended[0].Session)
+	}
 }
 
 // owner tells whose session an agent works in.

@@ -109,6 +109,12 @@ func TestSeenSessions(t *testing.T) {
 		{6, "claude-code", SessionStart, one, "p", []string{"[0-6 own]", "[3-5]"}},
 		{7, "claude-code", SessionStart, none, "p", []string{"[0-6]", "[3-5]", "[7-7 own nameless]"}},
 		{8, "claude-code", SessionEnd, two, "p", []string{"[0-6]", "[3-8 ended own]", "[7-7 nameless]"}},
+		{8, "claude-code", SessionStart, `{"session_id":"4","source":"clear"}`, "p", []string{"[0-6]", "[3-8 own]", "[7-7 nameless]"}}, // goes on
+		{8, "claude-code", SessionStart, `{"session_id":"5","source":"clear"}`, "p", []string{"[0-6]", "[3-8]", "[8-8 own]", "[7-7 nameless]"}},
+		{9, "claude-code", SessionEnd, `{"session_id":"4"}`, "p", []string{"[0-6]", "[3-9 ended own]", "[8-8]", "[7-7 nameless]"}},
+		{9, "claude-code", SessionEnd, `{"session_id":"5"}`, "p", []string{"[0-6]", "[3-9 ended]", "[8-9 ended own]", "[7-7 nameless]"}},
+		{9, "claude-code", SessionStart, `{"session_id":"6","source":"clear"}`, "p", // either of them
+			[]string{"[0-6]", "[3-9 ended]", "[8-9 ended]", "[9-9 own]", "[7-7 nameless]"}},
 	} {
 		got := see(c.minute, c.client, c.event, c.session, c.project)
 		for _, want := range c.want {
@@ -129,7 +135,7 @@ func TestSeenSessions(t *testing.T) {
 	if err := os.WriteFile(path, log[:len(log)-20], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := see(10, "claude-code", UserPrompt, `{"session_id":"7"}`, "p"); !strings.Contains(got, "[3-5]") {
+	if got := see(10, "claude-code", UserPrompt, `{"session_id":"7"}`, "p"); strings.Contains(got, "[9-9") || !strings.Contains(got, "[8-9 ended]") {
 		t.Error(got)
 	}
 	nowhere := Call{Data: filepath.Join(dir, "none"), Event: UserPrompt}.session(input{})
