@@ -120,8 +120,8 @@ func (l *lookup) markOutdated(ctx context.Context, r *Recalled) {
 	}
 	var err error
 	switch {
-	case r.looked != nil:
-		err = l.store.Look(ctx, func(k state.Known, _ time.Time) error { mark(k, r.looked); return nil })
+	case r.compared != nil:
+		err = l.store.Look(ctx, func(k state.Known, _ time.Time) error { mark(k, r.compared); return nil })
 	case r.query.Key != "" && len(r.Facts) == 1:
 		err = l.store.log.Candidates(ctx, conflict.Of(statementOf(r.Facts[0].Version)).Mentions(), func(k state.Known, names []fact.ID) error {
 			var newer []*fact.Version

@@ -238,7 +238,7 @@ func Restore(ctx context.Context, s *Store, q Restoration) (Restored, error) {
 func archivedLike(ctx context.Context, s *Store, query string) ([]string, error) {
 	if strings.TrimSpace(query) != "" {
 		l := lookup{store: s, question: Question{Query: query, Limit: 20 * candidatesMost}, archived: true}
-		l.asked = recall.Parse(query, &recall.Options{NoDates: true})
+		l.parsed = recall.Parse(query, &recall.Options{NoDates: true})
 		r, _, err := l.rank(ctx)
 		return r.ids(), err
 	}

@@ -289,7 +289,7 @@ func unpromoted(st *state.State, found []Finding) []Finding {
 	}
 	var out []Finding
 	for _, f := range found {
-		withdrawn := gone(st, fact.IDOf(f.Kind, fact.Slug(f.Text))) || gone(st, fact.IDOf(f.Kind, fact.FirstWords(f.Text)))
+		withdrawn := isWithdrawn(st, fact.IDOf(f.Kind, fact.Slug(f.Text))) || isWithdrawn(st, fact.IDOf(f.Kind, fact.FirstWords(f.Text)))
 		solved := f.Kind == kindBlocker && solution(found, f.Text, f.At) != nil
 		if !taken[f.Ref] && !withdrawn && !solved && confidenceOf[f.Kind] > 0 && strings.TrimSpace(f.Text) != "" {
 			out = append(out, f)
@@ -299,8 +299,8 @@ func unpromoted(st *state.State, found []Finding) []Finding {
 	return out
 }
 
-// gone tells whether a fact was withdrawn or erased.
-func gone(st *state.State, n fact.ID) bool {
+// isWithdrawn reports whether a fact was withdrawn or erased.
+func isWithdrawn(st *state.State, n fact.ID) bool {
 	vs := st.Versions(n)
 	withdrawn := len(vs) > 0 && !slices.ContainsFunc(vs, func(v *fact.Version) bool { return v.RetractedAt == nil })
 	_, erased := st.Erased(n)

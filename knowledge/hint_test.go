@@ -79,7 +79,7 @@ func TestAskedForAnEnd(t *testing.T) {
 	s.remember(t, Assertion{Category: "d", Key: "host", Value: "AWS"})
 	until := Assertion{Category: "d", Key: "host", Value: "AWS", ValidUntil: "2026-12-31"}
 	r := s.remember(t, until)
-	if r.Outcome != Confirmed || r.Asked == nil || !strings.Contains(r.Text(), "Asked for was 2026-01-15 → 2026-12-31") {
+	if r.Outcome != Confirmed || r.Requested == nil || !strings.Contains(r.Text(), "Asked for was 2026-01-15 → 2026-12-31") {
 		t.Errorf("%s", r.Text())
 	}
 	until.Correct = true

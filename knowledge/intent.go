@@ -39,10 +39,10 @@ func Related(ctx context.Context, s *Store, task string) (related []string, err 
 	if err := q.check(); err != nil || q.Query == "" {
 		return nil, err
 	}
-	l := lookup{store: s, question: q, asked: recall.Parse(q.Query, &recall.Options{NoDates: true})}
+	l := lookup{store: s, question: q, parsed: recall.Parse(q.Query, &recall.Options{NoDates: true})}
 	err = l.find(ctx, func(_ query, c *candidates) {
 		related = related[:0]
-		for _, a := range l.asked.Related(c.ranked, l.meaning.compared()) {
+		for _, a := range l.parsed.Related(c.ranked, l.meaning.compared()) {
 			related = append(related, c.versions[a.Index].ID)
 		}
 	})

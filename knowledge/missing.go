@@ -96,10 +96,10 @@ func (r *Recalled) missingNamed(k state.Known) {
 }
 
 // missingIn adds the facts without a current value that a question in words names.
-func (r *Recalled) missingIn(asked *recall.Question, without [][]*fact.Version) {
-	for _, vs := range without {
+func (r *Recalled) missingIn(parsed *recall.Question, valueless [][]*fact.Version) {
+	for _, vs := range valueless {
 		v := vs[len(vs)-1]
-		if slices.ContainsFunc(append([]string{v.Key}, v.Aliases...), func(name string) bool { return asked.Names(v.Category, name) }) {
+		if slices.ContainsFunc(append([]string{v.Key}, v.Aliases...), func(name string) bool { return parsed.Names(v.Category, name) }) {
 			r.addMissing(vs)
 		}
 	}

@@ -17,11 +17,11 @@ func (d *decision) carryOut() ([]state.Event, Remembered) {
 	switch {
 	case d.confirms != nil:
 		return p.confirm()
-	case d.stays != nil:
+	case d.keeps != nil:
 		p.changed = nil
-		r := p.remembered(d.stays)
+		r := p.remembered(d.keeps)
 		var events []state.Event
-		events, r.Contested = contest(d.facts, d.asserted.dispute(), d.stays, d.present)
+		events, r.Contested = contest(d.facts, d.asserted.dispute(), d.keeps, d.present)
 		return events, r
 	}
 	for _, v := range d.ends {
@@ -80,10 +80,10 @@ func (p *placement) cut(v *fact.Version) {
 }
 
 // resumed is the rest of a version that a shorter period interrupts.
-func (p *placement) resumed(v *fact.Version, rest fact.Period) *fact.Version {
+func (p *placement) resumed(v *fact.Version, remainder fact.Period) *fact.Version {
 	w := *v
 	w.ID = p.newID(v.Value)
-	w.ValidFrom, w.ValidUntil, w.RecordedFrom, w.CreatedAt = rest.From, rest.Until, p.now, p.now
+	w.ValidFrom, w.ValidUntil, w.RecordedFrom, w.CreatedAt = remainder.From, remainder.Until, p.now, p.now
 	w.Beliefs, w.Supersedes, w.Outcome = nil, formats.Optional(v.ID), "resumed"
 	w.Sources = slices.Clip(v.Sources) // the two go on apart: neither may write into the other's array
 	return &w
@@ -241,7 +241,7 @@ func (p *placement) remembered(v *fact.Version) Remembered {
 		Confirmations: v.ConfirmationCount, ValidFrom: v.ValidFrom, ValidUntil: v.ValidUntil,
 		RecordedAt: p.now, Touched: ids(p.changed), dated: p.asserted.dated(),
 	}
-	if p.stays == nil {
+	if p.keeps == nil {
 		r.Displaced = p.displacements()
 	}
 	if p.several {
@@ -255,7 +255,7 @@ func (p *placement) compared(v *fact.Version, r *Remembered) {
 	switch p.outcome {
 	case Confirmed:
 		if !p.period.Equal(fact.PeriodOf(v)) {
-			r.Asked = &p.period
+			r.Requested = &p.period
 		}
 	case Superseded, Refined, Backdated:
 		old := p.old

@@ -133,7 +133,7 @@ type lookup struct {
 	archived bool // only what is outside the active set may answer
 	rules    bool // only what says how to work may
 
-	asked   *recall.Question // a question in words, taken apart
+	parsed  *recall.Question // a question in words, taken apart
 	meaning *questionMeaning // and as an encoder has it; nil: words alone decide
 }
 
@@ -200,7 +200,7 @@ func (l *lookup) list(ctx context.Context) (r Recalled, err error) {
 		var all []*listed
 		add := func(n fact.ID, x fact.Summary, v *fact.Version) {
 			if x.Archived && !f.filter.Archived {
-				r.outside++
+				r.archived++
 				return
 			}
 			one := &listed{n, x, v, 0}
@@ -231,7 +231,7 @@ func (l *lookup) list(ctx context.Context) (r Recalled, err error) {
 			}
 		}
 		if r.Total = len(all); r.Total > 0 {
-			r.outside = 0
+			r.archived = 0
 		}
 		r.cut()
 		if f.Key != "" {
@@ -305,13 +305,13 @@ func (l *lookup) search(ctx context.Context) (Recalled, error) {
 		return Recalled{}, err
 	}
 	o := recall.Options{Now: s.Now(), Newest: newest, NoDates: q.AsOf != "" || q.KnownAt != "" || q.Prompt}
-	l.asked = recall.Parse(q.Query, &o)
+	l.parsed = recall.Parse(q.Query, &o)
 	dated := *l
-	if d := l.asked.Date; d != nil {
+	if d := l.parsed.Date; d != nil {
 		dated.question.AsOf = d.Day()
 	}
 	r, held, err := dated.rank(ctx)
-	if err != nil || l.asked.Date == nil {
+	if err != nil || l.parsed.Date == nil {
 		return r, err
 	}
 	if len(r.Facts) > 0 && !held {
@@ -319,7 +319,7 @@ func (l *lookup) search(ctx context.Context) (Recalled, error) {
 		return r, nil
 	}
 	o.NoDates = true
-	l.asked = recall.Parse(q.Query, &o)
+	l.parsed = recall.Parse(q.Query, &o)
 	r, _, err = l.rank(ctx)
 	r.query.dateDropped = !held
 	return r, err
@@ -331,13 +331,13 @@ const candidatesMost = 50
 // rank answers a question that was taken apart. held tells that a value holds the date that the
 // question names.
 func (l *lookup) rank(ctx context.Context) (r Recalled, held bool, err error) {
-	asked, s := l.asked, l.store
-	l.rules = l.question.Prompt && asked.Steers()
+	parsed, s := l.parsed, l.store
+	l.rules = l.question.Prompt && parsed.Steers()
 	err = l.find(ctx, func(f query, c *candidates) {
 		r = Recalled{query: f}
-		held = asked.Date != nil && slices.ContainsFunc(c.versions, func(v *fact.Version) bool { return asked.Date.Mentions(v.Value) })
-		c.answer(&r, asked, l.meaning)
-		r.missingIn(asked, c.without)
+		held = parsed.Date != nil && slices.ContainsFunc(c.versions, func(v *fact.Version) bool { return parsed.Date.Mentions(v.Value) })
+		c.answer(&r, parsed, l.meaning)
+		r.missingIn(parsed, c.valueless)
 	})
 	if x := s.log.IndexStatus(); s.opts.LongLived && !x.Newer && (!x.Stored || x.Pending > 4*syncTail) {
 		s.work.wake()
@@ -365,14 +365,14 @@ func (l *lookup) find(ctx context.Context, use func(query, *candidates)) (err er
 
 // candidates are the facts that may answer, each once.
 type candidates struct {
-	versions []*fact.Version
-	words    int // how many of them were found by words, the first ones
-	ranked   []recall.Candidate
-	without  [][]*fact.Version // facts found by words that have no value at the time asked about
+	versions  []*fact.Version
+	words     int // how many of them were found by words, the first ones
+	ranked    []recall.Candidate
+	valueless [][]*fact.Version // facts found by words that have no value at the time asked about
 }
 
 func (l *lookup) candidates(ctx context.Context, k state.Known, x *state.Index, f *query) (*candidates, error) {
-	asked, m := l.asked, l.meaning
+	parsed, m := l.parsed, l.meaning
 	c, seen := &candidates{}, map[string]bool{}
 	add := func(v *fact.Version) {
 		if v != nil && !seen[v.ID] && f.filter.Matches(k, v) && (!f.archived || v.ArchivedAt != nil) && (!f.rules || fact.IsRule(v)) {
@@ -380,19 +380,19 @@ func (l *lookup) candidates(ctx context.Context, k state.Known, x *state.Index, 
 			c.versions = append(c.versions, v)
 		}
 	}
-	if err := asked.Resolve(corpus{ctx, x}); err != nil {
+	if err := parsed.Resolve(corpus{ctx, x}); err != nil {
 		return nil, err
 	}
 	if m == nil || !m.only {
 		boosts := index.DefaultBoosts
-		if f.hasTime || asked.Past {
+		if f.hasTime || parsed.Past {
 			boosts[index.Former] = 1
 		}
 		query := index.Query{Boosts: boosts, Category: formats.FoldName(f.Category), Limit: max(candidatesMost, f.Limit)}
 		for _, t := range f.Tags {
 			query.Tags = append(query.Tags, formats.FoldName(t))
 		}
-		for _, w := range asked.Words() {
+		for _, w := range parsed.Words() {
 			query.Terms = append(query.Terms, index.Term(w))
 		}
 		hits, err := x.Search(ctx, query)
@@ -405,7 +405,7 @@ func (l *lookup) candidates(ctx context.Context, k state.Known, x *state.Index, 
 				add(v)
 			}
 			if len(vs) > 0 && len(c.versions) == before {
-				c.without = append(c.without, vs)
+				c.valueless = append(c.valueless, vs)
 			}
 		}
 	}
@@ -468,9 +468,9 @@ const leastUnasked = .1
 
 // answer ranks the candidates and takes over what is told. The answer says that
 // meaning had a part in it if words alone would not have found what is shown.
-func (c *candidates) answer(r *Recalled, asked *recall.Question, m *questionMeaning) {
-	r.looked = c.versions
-	for _, a := range asked.Rank(c.ranked, m.compared()) {
+func (c *candidates) answer(r *Recalled, parsed *recall.Question, m *questionMeaning) {
+	r.compared = c.versions
+	for _, a := range parsed.Rank(c.ranked, m.compared()) {
 		if r.query.Prompt && (a.Maybe || len(r.Facts) > 0 && (a.Score < leastUnasked || a.Outdated >= 0)) {
 			continue // a prompt's facts have no marks, and an outdated one would stand for what holds
 		}
@@ -513,7 +513,7 @@ const nearMost = 4 * candidatesMost
 // built-in encoder finds as much. Of another time there are no vectors, so the hits by words
 // alone are compared.
 func (l *lookup) encode(ctx context.Context) (*questionMeaning, error) {
-	s, q, asked := l.store, &l.question, l.asked
+	s, q, parsed := l.store, &l.question, l.parsed
 	if s.opts.Encoders == nil || q.Mode == modeLexical {
 		return nil, nil
 	}
@@ -521,10 +521,10 @@ func (l *lookup) encode(ctx context.Context) (*questionMeaning, error) {
 	past := q.AsOf != "" || q.KnownAt != ""
 	var failed error
 	for _, e := range s.opts.Encoders.Usable(true) {
-		if !e.Instant && (past || !wanted && (asked.Long || !s.opts.LongLived)) {
+		if !e.Instant && (past || !wanted && (parsed.Long || !s.opts.LongLived)) {
 			continue
 		}
-		if e.Instant && !s.vectors.knows(e.Name, asked.Texts) {
+		if e.Instant && !s.vectors.knows(e.Name, parsed.Texts) {
 			continue // and no vectors are read
 		}
 		tail, ready, err := s.vectors.ready(ctx, e, wanted)
@@ -534,7 +534,7 @@ func (l *lookup) encode(ctx context.Context) (*questionMeaning, error) {
 		if !ready && !e.Instant {
 			continue
 		}
-		question, err := s.vectors.ask(ctx, e.Name, asked.Texts)
+		question, err := s.vectors.ask(ctx, e.Name, parsed.Texts)
 		if err != nil {
 			s.opts.Logger.Debug("a question has no vector", "encoder", e.Name, "error", err)
 			failed = cmp.Or(failed, err)

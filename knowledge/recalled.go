@@ -32,9 +32,9 @@ type Recalled struct {
 	// decided.
 	Encoder string `json:"encoder,omitempty"`
 
-	query   query
-	looked  []*fact.Version // what a question in words was compared with
-	outside int             // where nothing is listed: how many archived facts would be
+	query    query
+	compared []*fact.Version // what a question in words was compared with
+	archived int             // where nothing is listed: how many archived facts would be
 }
 
 // Found is one fact of an answer.
@@ -152,8 +152,8 @@ func (r Recalled) TextIn(call prose.Syntax) string {
 	}
 	if r.firm() == 0 {
 		b.WriteString(r.nothing())
-		if r.outside > 0 {
-			fmt.Fprintf(&b, "\n  %d archived: %s shows them, %s brings them back", r.outside, call("", "include_archived", true), call("restore"))
+		if r.archived > 0 {
+			fmt.Fprintf(&b, "\n  %d archived: %s shows them, %s brings them back", r.archived, call("", "include_archived", true), call("restore"))
 		}
 	} else {
 		r.header(&b)
@@ -211,7 +211,7 @@ func (r Recalled) nothing() string {
 		return fmt.Sprintf("No facts matching '%s'.", prose.Brief(f.Key))
 	case f.Category != "":
 		return fmt.Sprintf("No facts in category '%s'.", prose.Brief(f.Category))
-	case r.outside > 0:
+	case r.archived > 0:
 		return "No active facts."
 	}
 	return "No knowledge stored for this project yet."

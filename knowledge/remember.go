@@ -114,7 +114,7 @@ type decision struct {
 	outcome  Outcome          // what it is called
 	severity fact.Severity    // of the contradiction; empty: there is none
 	rival    bool             // another agent of the same type asserted the old value, and may be at work
-	stays    *fact.Version    // what the assertion may not change, so that it is disputed; else nil
+	keeps    *fact.Version    // what the assertion may not change, so that it is disputed; else nil
 	doubt    *formats.Dispute // that the new value opens; else nil
 }
 
@@ -141,7 +141,7 @@ func decide(f state.Facts, a Checked, now time.Time) (*decision, error) {
 		return nil, err
 	}
 	d.makeRoom()
-	if d.stays = d.protected(); d.stays != nil {
+	if d.keeps = d.protected(); d.keeps != nil {
 		d.outcome = Disputed
 		return d, nil
 	}

@@ -32,9 +32,9 @@ type Remembered struct {
 	Redacted      []string       `json:"redacted,omitempty"`
 	Unchecked     string         `json:"unchecked_source,omitempty"` // why the file that the source names will not be checked
 
-	// Asked is the period that was asked for, when what is stored is another:
+	// Requested is the period that the assertion gave, when what is stored is another:
 	// confirming a value never shortens it.
-	Asked *fact.Period `json:"asked,omitempty"`
+	Requested *fact.Period `json:"asked,omitempty"`
 
 	dated bool // the assertion gave a period, so the answer tells what was stored
 }
@@ -128,8 +128,8 @@ func (r Remembered) TextIn(call prose.Syntax) string {
 		if !fact.Before(r.RecordedAt, r.ValidUntil) {
 			b.WriteString(": already over, so not current")
 		}
-		if r.Asked != nil {
-			fmt.Fprintf(&b, "\n  Asked for was %s: confirming a fact does not shorten it; to do that, say the same with %s", r.Asked, call("", "correct", true))
+		if r.Requested != nil {
+			fmt.Fprintf(&b, "\n  Asked for was %s: confirming a fact does not shorten it; to do that, say the same with %s", r.Requested, call("", "correct", true))
 		}
 		for _, d := range r.Displaced {
 			fmt.Fprintf(&b, "\n  '%s' %s", prose.Brief(d.Value), d.now())
@@ -168,14 +168,14 @@ func (d Displacement) now() string {
 }
 
 func (c *Contradiction) text(b *strings.Builder, archived bool, call prose.Syntax) {
-	subject, standing := "Fact", fmt.Sprintf("was confirmed %dx", c.Confirmations)
+	subject, reason := "Fact", fmt.Sprintf("was confirmed %dx", c.Confirmations)
 	if c.Severity == fact.High {
 		subject = "High-confidence fact"
 	} else if c.OldAssertedBy != "" {
-		standing = "asserted by " + prose.Line(c.OldAssertedBy)
+		reason = "asserted by " + prose.Line(c.OldAssertedBy)
 	}
 	fmt.Fprintf(b, "\n  ⚠ CONTRADICTION DETECTED: %s [%s/%s] changed:", subject, prose.Line(c.Category), prose.Line(c.Key))
-	fmt.Fprintf(b, "\n  '%s' → '%s' (%s).", prose.Brief(c.OldValue), prose.Brief(c.NewValue), standing)
+	fmt.Fprintf(b, "\n  '%s' → '%s' (%s).", prose.Brief(c.OldValue), prose.Brief(c.NewValue), reason)
 	if archived {
 		b.WriteString(" Previous value archived.")
 	}

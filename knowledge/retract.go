@@ -328,14 +328,14 @@ func rivalry(rival *fact.Version, by Source) formats.Dispute {
 // finished by asking for it once more.
 func erase(ctx context.Context, s *Store, w Withdrawal) (Withdrawn, error) {
 	r := Withdrawn{Category: w.Category, Key: w.Key, Erased: true, Team: s.opts.Team != nil}
-	var gone []*fact.Version
+	var erased []*fact.Version
 	by := s.Source(w.Source, 1)
 	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
 		n := fact.IDOf(w.Category, w.Key)
 		vs := st.Versions(n)
 		r.Shared = st.Replica != nil
 		if len(vs) == 0 {
-			if _, erased := st.Erased(n); !erased {
+			if _, known := st.Erased(n); !known {
 				return nil, NotFound(w.Category, w.Key)
 			}
 			return nil, nil
@@ -347,7 +347,7 @@ func erase(ctx context.Context, s *Store, w Withdrawal) (Withdrawn, error) {
 		if slices.ContainsFunc(vs, func(v *fact.Version) bool { return !mayReplace(st, by, v) }) {
 			return nil, refusal.ForUser("the history of [%s] %s holds what somebody of more authority asserted", prose.Line(w.Category), prose.Line(w.Key))
 		}
-		r.Category, r.Key, r.Touched, gone = vs[0].Category, vs[0].Key, ids(vs), vs
+		r.Category, r.Key, r.Touched, erased = vs[0].Category, vs[0].Key, ids(vs), vs
 		return []state.Event{{Erase: &formats.Tombstone{Category: r.Category, Key: r.Key, ErasedAt: now}}}, nil
 	})
 	if err != nil || r.Warned() {
@@ -357,28 +357,28 @@ func erase(ctx context.Context, s *Store, w Withdrawal) (Withdrawn, error) {
 		return Withdrawn{}, fmt.Errorf("[%s] %s is erased from the facts but copies may remain on disk, ask again to finish: %w", w.Category, w.Key, err)
 	}
 	if r.Team {
-		done, err := s.log.Expunge(ctx, gone)
+		done, err := s.log.Expunge(ctx, erased)
 		if err != nil {
 			return Withdrawn{}, fmt.Errorf("[%s] %s is erased from the facts and off this disk, but the team's server still has its bytes, ask again to finish: %w", w.Category, w.Key, err)
 		}
 		r.Kept = !done
 	}
-	r.Copies = copies(ctx, s, gone)
+	r.Copies = copies(ctx, s, erased)
 	return r, nil
 }
 
 // copies names what agents wrote down that some versions came from, or that
 // holds their values.
-func copies(ctx context.Context, s *Store, gone []*fact.Version) (refs []string) {
-	if len(gone) == 0 {
+func copies(ctx context.Context, s *Store, erased []*fact.Version) (refs []string) {
+	if len(erased) == 0 {
 		return nil
 	}
 	holds := func(text string) bool {
-		return slices.ContainsFunc(gone, func(v *fact.Version) bool { return fact.HoldsTerms(text, v.Value) })
+		return slices.ContainsFunc(erased, func(v *fact.Version) bool { return fact.HoldsTerms(text, v.Value) })
 	}
 	found, err := findings(ctx, s, time.Time{})
 	for _, f := range found {
-		if holds(f.Text) || slices.ContainsFunc(gone, func(v *fact.Version) bool {
+		if holds(f.Text) || slices.ContainsFunc(erased, func(v *fact.Version) bool {
 			return slices.ContainsFunc(v.Sources, func(x Source) bool { return x.Ref == f.Ref })
 		}) {
 			refs = append(refs, f.Ref)

@@ -243,26 +243,26 @@ func (u *undo) restored(v *fact.Version, former int) *fact.Version {
 // lists takes back what the commit did beside facts.
 func (u *undo) lists(r *Undone) {
 	var restored, ended []listChange
-	add := func(back, gone []listChange) { restored, ended = append(restored, back...), append(ended, gone...) }
+	add := func(restore, end []listChange) { restored, ended = append(restored, restore...), append(ended, end...) }
 	named := slices.DeleteFunc(slices.Clone(u.st.Patterns), func(p formats.Pattern) bool { return !p.CreatedAt.Equal(u.c.At) })
-	add(undoList(u, &state.Patterns, named, func(p *formats.Pattern) (back, gone listChange) {
+	add(undoList(u, &state.Patterns, named, func(p *formats.Pattern) (restore, end listChange) {
 		name := "pattern " + prose.Line(p.Type)
 		return listChange{name + asItWas, state.Event{Pattern: p}}, listChange{name + " is gone", state.Event{Unpattern: p}}
 	}))
-	add(undoList(u, &state.Gotchas, u.st.Gotchas, func(g *formats.Gotcha) (back, gone listChange) {
+	add(undoList(u, &state.Gotchas, u.st.Gotchas, func(g *formats.Gotcha) (restore, end listChange) {
 		name := "gotcha '" + prose.Brief(g.Trigger) + "'"
 		return listChange{name + asItWas, state.Event{Gotcha: g}}, listChange{name + " is gone", state.Event{Ungotcha: g.ID}}
 	}))
-	add(undoList(u, &state.Relations, u.st.Relations, func(x *formats.Relation) (back, gone listChange) {
+	add(undoList(u, &state.Relations, u.st.Relations, func(x *formats.Relation) (restore, end listChange) {
 		name := "link " + Slashed(x.From) + " " + x.Kind + " " + Slashed(x.To)
 		return listChange{name + asItWas, state.Event{Relate: x}}, listChange{name + " is gone", state.Event{Unrelate: x}}
 	}))
-	add(undoList(u, &state.Reminders, u.st.Reminders, func(x *formats.Reminder) (back, gone listChange) {
+	add(undoList(u, &state.Reminders, u.st.Reminders, func(x *formats.Reminder) (restore, end listChange) {
 		done := *x
 		done.State, done.DoneAt = reminder.StateDone, &u.now
 		return listChange{"reminder " + x.ID + asItWas, state.Event{Remind: x}}, listChange{"reminder " + x.ID + " is done", state.Event{Remind: &done}}
 	}))
-	add(undoList(u, &state.Disputes, u.st.Disputed, func(x *formats.Dispute) (back, gone listChange) {
+	add(undoList(u, &state.Disputes, u.st.Disputed, func(x *formats.Dispute) (restore, end listChange) {
 		closed := *x
 		closed.State = formats.DisputeClosed
 		return listChange{"dispute " + x.ID + " is " + x.State, state.Event{Dispute: x}}, listChange{"dispute " + x.ID + " is closed", state.Event{Dispute: &closed}}
@@ -282,17 +282,17 @@ const asItWas = " is as it was"
 
 // undoList takes back what the commit did to one list. The former entries come back, and those
 // of now that it made end. changes gives both changes of an entry.
-func undoList[T any](u *undo, l *state.List[T], now []T, changes func(*T) (back, gone listChange)) (restored, ended []listChange) {
+func undoList[T any](u *undo, l *state.List[T], now []T, changes func(*T) (restore, end listChange)) (restored, ended []listChange) {
 	former := *l.Former(&u.c)
 	for _, x := range former {
-		back, _ := changes(&x)
-		restored = append(restored, back)
+		restore, _ := changes(&x)
+		restored = append(restored, restore)
 	}
 	for _, x := range now {
 		made := slices.Contains(u.c.Touched, l.Keys(x)[0])
 		if made && !slices.ContainsFunc(former, func(y T) bool { return l.Same(x, y) }) {
-			_, gone := changes(&x)
-			ended = append(ended, gone)
+			_, end := changes(&x)
+			ended = append(ended, end)
 		}
 	}
 	return restored, ended
