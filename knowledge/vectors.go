@@ -231,6 +231,9 @@ func (x *vectorSync) keep(ctx context.Context) {
 // synced, an index on disk that a command has written, the next one does not know the
 // tail of today.
 func (x *vectorSync) settle(synced bool) {
+	if !synced && !x.lacking.Load() {
+		return // before the encoder is loaded: most commands need none
+	}
 	e := x.instant()
 	if e == nil {
 		return
@@ -264,6 +267,9 @@ func (x *vectorSync) instant() *vectors.Encoding {
 
 // forget takes the vectors of versions that are no longer believed off the disk.
 func (x *vectorSync) forget(versions []string) {
+	if len(versions) == 0 {
+		return // and no vectors are read
+	}
 	var ids []string
 	for _, v := range versions {
 		ids = append(ids, v, meaning.QuestionsID(v))
