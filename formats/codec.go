@@ -60,10 +60,10 @@ var decoding = json.JoinOptions(decodingSyntax, jsonv1.MergeWithLegacySemantics(
 
 var unmarshalers = json.JoinUnmarshalers(json.UnmarshalFromFunc(readTime), json.UnmarshalFromFunc(readUnknown))
 
-// decodingFile is decoding for a fact file: what a fact leaves out is marked,
-// for [Fact.settle].
+// decodingFile is decoding for a fact file: a fact has its defaults before it is read, and
+// [Fact.settle] finds what is missing.
 var decodingFile = json.JoinOptions(decoding, json.WithUnmarshalers(json.JoinUnmarshalers(
-	json.UnmarshalFromFunc(func(_ decoder, x *Fact) error { *x = unsaid(); return errors.ErrUnsupported }), unmarshalers)))
+	json.UnmarshalFromFunc(func(_ decoder, x *Fact) error { *x = newFact(); return errors.ErrUnsupported }), unmarshalers)))
 
 // MarshalJSONTo writes null for the empty string.
 func (o Optional) MarshalJSONTo(e encoder) error {

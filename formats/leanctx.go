@@ -124,7 +124,7 @@ func snake(s string, known ...string) string {
 	return s
 }
 
-func clamp(f float64) float64 { return min(max(f, 0), 1) } // NaN stays: no confidence was given
+func clamp(f float64) float64 { return min(max(f, 0), 1) }
 
 // link turns what supersedes says into ids.
 func (d *Document) link() {

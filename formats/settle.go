@@ -3,7 +3,6 @@ package formats
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"strconv"
 	"time"
 )
@@ -12,18 +11,15 @@ import (
 // file is ever equal to it.
 const absent = "\xff"
 
-// absentCount marks a number that a fact leaves out.
-const absentCount = math.MinInt32
-
 // absentTime marks a time that a fact leaves out. No file can hold that year.
 func absentTime() time.Time { return time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// unsaid is a fact of which nothing is known yet.
-func unsaid() Fact {
+// newFact is a fact before it is read.
+func newFact() Fact {
 	t := absentTime()
 	return Fact{
-		ID: absent, Category: absent, Key: absent, Value: absent, Privacy: absent, Archetype: absent,
-		Confidence: math.NaN(), ConfirmationCount: absentCount, RevisionCount: absentCount,
+		Category: absent, Key: absent, Value: absent, Privacy: absent, Archetype: absent,
+		Confidence: 0.8, ConfirmationCount: 1, RevisionCount: 1,
 		CreatedAt: t, LastConfirmed: t, ValidFrom: t, RecordedFrom: t,
 	}
 }
@@ -61,11 +57,11 @@ func (f *Fact) settle(updated time.Time) *MistakeError {
 		}
 	}
 	none := absentTime()
-	for _, t := range []time.Time{f.RecordedFrom, f.LastConfirmed, f.ValidFrom} {
-		or(&f.CreatedAt, none, t)
+	if updated.IsZero() {
+		updated = none
 	}
-	if !updated.IsZero() {
-		or(&f.CreatedAt, none, updated)
+	for _, t := range []time.Time{f.RecordedFrom, f.LastConfirmed, f.ValidFrom, updated} {
+		or(&f.CreatedAt, none, t)
 	}
 	if f.CreatedAt.Equal(none) {
 		return &MistakeError{Field: "created_at", Problem: "missing" + f.called()}
@@ -73,15 +69,9 @@ func (f *Fact) settle(updated time.Time) *MistakeError {
 	or(&f.LastConfirmed, none, f.CreatedAt)
 	or(&f.ValidFrom, none, f.CreatedAt)
 	or(&f.RecordedFrom, none, f.CreatedAt)
-	or(&f.ID, absent, "")
 	or(&f.Privacy, absent, "shared")
 	if f.Archetype == absent {
 		f.Archetype = Archetype(f.Category)
-	}
-	or(&f.ConfirmationCount, absentCount, 1)
-	or(&f.RevisionCount, absentCount, 1)
-	if math.IsNaN(f.Confidence) {
-		f.Confidence = 0.8
 	}
 	return nil
 }
