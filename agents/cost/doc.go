@@ -3,7 +3,7 @@
 //
 // [Usage.Note] takes a receipt of a call: the tool, the action, the caller, and how much
 // went in and came out. It puts the receipt into a queue in memory, so it neither blocks
-// nor fails a call. A server writes the queue at most half a second later, a command in
+// nor fails a call. A server writes the queue within a second, a command in
 // [Usage.Close], after its answer. Reports read the files and write nothing.
 //
 // # Files

@@ -19,10 +19,8 @@ import (
 
 const (
 	folder        = "costs"
-	flushAfter    = 500 * time.Millisecond // delay between the first queued receipt and the write
-	restTimes     = 9                      // the delay after a write that took long, in times of that
-	restMost      = 900 * time.Millisecond // and at most: a kill loses no more than a second
-	maxTexts      = 1 << 18                // bytes of text that may wait; to count them takes about 80 ms
+	flushAfter    = 800 * time.Millisecond // delay between the first queued receipt and the write: a kill loses no more than a second
+	maxTexts      = 1 << 18                // bytes of text that may wait; to count them takes about 80 ms, a tenth of flushAfter
 	maxQueue      = 16384                  // receipts that may wait; further ones are dropped (the disk hangs)
 	closeCounting = 200 * time.Millisecond // time that Close spends counting; the rest is estimated
 	maxName       = 120                    // characters; longer names are cut
@@ -59,8 +57,7 @@ type core struct {
 	queue queue
 	count Tokenizer
 
-	flushing sync.Mutex    // serialises writes
-	rest     time.Duration // the delay before the next write; guarded by queue.mu
+	flushing sync.Mutex // serialises writes
 }
 
 // Open returns the usage kept in dir, the data directory. It opens no file.
@@ -76,7 +73,7 @@ func Open(dir string, o *Options) (*Usage, error) {
 	if c.opts.Fault == nil {
 		c.opts.Fault = func(string, string) error { return nil }
 	}
-	c.queue.keep, c.rest = c.opts.LongLived, flushAfter
+	c.queue.keep = c.opts.LongLived
 	return &Usage{core: c}, nil
 }
 
@@ -177,7 +174,8 @@ func (u *Usage) Note(r Receipt) {
 }
 
 // add puts a receipt into the queue. In a server the first one also sets the time at which the
-// queue is written.
+// queue is written, so counting takes about a tenth of one core at most. Texts that do not fit
+// into the queue meanwhile are estimated.
 func (c *core) add(p pending) {
 	q := &c.queue
 	q.mu.Lock()
@@ -190,7 +188,7 @@ func (c *core) add(p pending) {
 	}
 	q.texts += p.size()
 	if q.list = append(q.list, p); c.opts.LongLived && len(q.list) == 1 {
-		time.AfterFunc(c.rest, c.flushInBackground)
+		time.AfterFunc(flushAfter, func() { c.flush(time.Time{}) })
 	}
 }
 
@@ -213,16 +211,6 @@ func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed, q.list = true, nil
-}
-
-// flushInBackground writes the queue while a server runs. Counting takes about a tenth of one
-// core at most. Texts that do not fit into the queue meanwhile are estimated.
-func (c *core) flushInBackground() {
-	begun := time.Now()
-	c.flush(time.Time{})
-	c.queue.mu.Lock()
-	defer c.queue.mu.Unlock()
-	c.rest = min(max(flushAfter, restTimes*time.Since(begun)), restMost)
 }
 
 // flush writes the queue. After the deadline it estimates instead of counting; a zero
