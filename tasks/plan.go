@@ -276,7 +276,7 @@ func (s *Store) Next(ctx context.Context, _ NoArgs) (NextTask, error) {
 		}
 		r.Previous = p.left(x)
 		w := taskChange{id: x.ID, agent: agent, by: s.actor.name(), claim: true}
-		if silent[x.Assignee] && x.Assignee != agent {
+		if silent[x.Assignee] != nil && x.Assignee != agent {
 			w.silent, w.why = x.Assignee, x.Assignee+" is silent"
 		}
 		c, err := w.decide(p)
@@ -331,7 +331,7 @@ func (s *core) Ahead(ctx context.Context, agent string, isKind func(kind string)
 }
 
 // next chooses the task for an agent, and counts the open ones.
-func (p project) next(agent string, silent map[string]bool, free func(*Task) bool, r *NextTask) (first *record) {
+func (p project) next(agent string, silent map[string]*time.Time, free func(*Task) bool, r *NextTask) (first *record) {
 	known := map[string]bool{}
 	for _, x := range p.inOrder() {
 		if x.State.Final() {
@@ -340,7 +340,7 @@ func (p project) next(agent string, silent map[string]bool, free func(*Task) boo
 		r.Open++
 		own, wait := agent != "" && x.Assignee == agent, p.waitsFor(x)
 		switch {
-		case !own && !free(&x.Task) && !silent[x.Assignee]:
+		case !own && !free(&x.Task) && silent[x.Assignee] == nil:
 			r.Others++
 		case wait != nil:
 			r.Held++
@@ -368,9 +368,9 @@ func (p project) ready(x *record) bool {
 		!slices.ContainsFunc(p.children(x.ID), func(part *record) bool { return !p.over(part) })
 }
 
-// silentAgents are the silent assignees of open tasks.
-func (s *core) silentAgents(ctx context.Context) (map[string]bool, error) {
-	silent, known := map[string]bool{}, map[string]*time.Time{}
+// silentAgents tells since when the assignees of open tasks are silent; nil: they are not.
+func (s *core) silentAgents(ctx context.Context) (map[string]*time.Time, error) {
+	silent := map[string]*time.Time{}
 	var open []Task
 	err := s.view(ctx, func(p project, _ time.Time) error {
 		open = nil
@@ -380,9 +380,7 @@ func (s *core) silentAgents(ctx context.Context) (map[string]bool, error) {
 		return nil
 	})
 	for _, t := range open {
-		if s.silent(ctx, t, known) != nil {
-			silent[t.Assignee] = true
-		}
+		s.silent(ctx, t, silent)
 	}
 	return silent, err
 }

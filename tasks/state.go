@@ -217,13 +217,12 @@ type document struct {
 	Old   []*record `json:"old,omitempty"` // earlier versions kept old finished tasks here
 }
 
-// Encode writes tasks by project: the finished ones in the order they were finished, then
-// the open ones by age.
+// Encode writes tasks by project and age.
 func (machine) Encode(w io.Writer, s *state, h journal.Header) error {
 	d := document{Header: h, Tasks: []*record{}}
 	for _, hash := range slices.Sorted(maps.Keys(s.projects)) {
 		d.Tasks = slices.AppendSeq(d.Tasks, slices.Values(slices.SortedFunc(maps.Values(s.projects[hash]), func(a, b *record) int {
-			return cmp.Or(openness(a)-openness(b), a.filed().Compare(b.filed()), strings.Compare(a.ID, b.ID))
+			return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
 		})))
 	}
 	return journal.EncodeDocument(w, d)
@@ -242,22 +241,6 @@ func (machine) Decode(data []byte) (*state, error) {
 		s.put(r)
 	}
 	return s, nil
-}
-
-// openness sorts open tasks after finished ones.
-func openness(r *record) int {
-	if r.State.Final() {
-		return 0
-	}
-	return 1
-}
-
-// filed is the time by which a task is sorted in the file.
-func (r *record) filed() time.Time {
-	if r.State.Final() {
-		return r.UpdatedAt
-	}
-	return r.CreatedAt
 }
 
 const (

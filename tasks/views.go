@@ -236,9 +236,9 @@ func (s *core) List(ctx context.Context, q Query) (List, error) {
 		r.Tasks = p.tree(list[:min(len(list), f.limit)])
 		return nil
 	})
-	known := map[string]*time.Time{}
-	for i := range r.Tasks {
-		r.Tasks[i].SilentSince = s.silent(ctx, r.Tasks[i].Task, known)
+	silent := map[string]*time.Time{}
+	for i, t := range r.Tasks {
+		r.Tasks[i].SilentSince = s.silent(ctx, t.Task, silent)
 	}
 	return r, err
 }
@@ -309,8 +309,14 @@ func (p project) tasks(wanted func(*Task) bool) (list []*record) {
 			list = append(list, r)
 		}
 	}
+	closed := func(x *record) int {
+		if x.State.Final() {
+			return 1
+		}
+		return 0
+	}
 	slices.SortFunc(list, func(a, b *record) int {
-		return cmp.Or(openness(b)-openness(a), b.UpdatedAt.Compare(a.UpdatedAt), strings.Compare(a.ID, b.ID))
+		return cmp.Or(closed(a)-closed(b), b.UpdatedAt.Compare(a.UpdatedAt), strings.Compare(a.ID, b.ID))
 	})
 	return list
 }
@@ -398,48 +404,31 @@ type Info struct {
 	Open       int          `json:"open"`
 	States     []StateCount `json:"states"` // all eight, in the table's order
 	Unassigned int          `json:"unassigned"`
-	Silent     []Listed     `json:"silent"` // open tasks whose assignee is silent, the newest activity first
 	Card       AgentCard    `json:"agent_card"`
-
-	now time.Time
 }
 
 // Info counts tasks.
 func (s *core) Info(ctx context.Context, _ NoArgs) (Info, error) {
-	r := Info{Silent: []Listed{}, Card: card(s.opts.Version)}
-	counts := map[State]int{}
-	var given []Task // open tasks with an assignee
-	err := s.view(ctx, func(p project, now time.Time) error {
-		r.now = now
-		for _, x := range p.tasks(func(*Task) bool { return true }) {
+	var r Info
+	err := s.view(ctx, func(p project, _ time.Time) error {
+		r = Info{Total: len(p), Card: card(s.opts.Version)}
+		counts := map[State]int{}
+		for _, x := range p {
 			counts[x.State]++
-			switch {
-			case x.State.Final():
+			if x.State.Final() {
 				continue
-			case x.Assignee == "":
-				r.Unassigned++
-			default:
-				given = append(given, x.shown())
 			}
-			r.Open++
+			if r.Open++; x.Assignee == "" {
+				r.Unassigned++
+			}
+		}
+		for _, s := range allStates() {
+			r.States = append(r.States, StateCount{s, counts[s]})
 		}
 		return nil
 	})
-	for _, s := range allStates() {
-		r.States = append(r.States, StateCount{s, counts[s]})
-		r.Total += counts[s]
-	}
-	known := map[string]*time.Time{}
-	for _, t := range given {
-		if since := s.silent(ctx, t, known); since != nil {
-			r.Silent = append(r.Silent, Listed{Task: t, SilentSince: since})
-		}
-	}
 	return r, err
 }
-
-// silentShown is how many tasks of silent assignees the text of Info names.
-const silentShown = 10
 
 // Text gives the answer's lines.
 func (r Info) Text() string {
@@ -452,15 +441,6 @@ func (r Info) Text() string {
 	}
 	if r.Unassigned > 0 {
 		fmt.Fprintf(&b, "\n  Unassigned: %d", r.Unassigned)
-	}
-	if len(r.Silent) > 0 {
-		fmt.Fprintf(&b, "\n  Assignee silent: %d", len(r.Silent))
-	}
-	for _, t := range r.Silent[:min(len(r.Silent), silentShown)] {
-		b.WriteString("\n    " + t.line(r.now))
-	}
-	if more := len(r.Silent) - silentShown; more > 0 {
-		fmt.Fprintf(&b, "\n    … %d more", more)
 	}
 	b.WriteString("\n" + r.Card.Text())
 	return b.String()
