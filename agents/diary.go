@@ -88,11 +88,11 @@ func (c caller) writer(p *project, name string) (*agent, error) {
 	if err != nil || to.agent != nil {
 		return to.agent, err
 	}
-	ids := p.types[to.kind]
-	if len(ids) > 1 {
-		return nil, refusal.Argument("agent_id", "agent_id %q may be %s: give more of the id", to.kind, alternatives(ids))
+	list := p.ofType(to.kind)
+	if len(list) > 1 {
+		return nil, refusal.Argument("agent_id", "agent_id %q may be %s: give more of the id", to.kind, alternatives(idsOf(list)))
 	}
-	return p.agents[ids[0]], nil
+	return list[0], nil
 }
 
 // Diaries lists the diaries of the project, also of agents that finished.

@@ -238,9 +238,10 @@ func (p *project) successor(me *agent, name string, now time.Time) (id, note str
 		return "", "", err
 	}
 	if to.agent == nil {
-		others := slices.DeleteFunc(p.ofType(to.kind), func(a *agent) bool { return a.ID == me.ID || !a.present(now) })
+		all := p.ofType(to.kind)
+		others := slices.DeleteFunc(slices.Clone(all), func(a *agent) bool { return a.ID == me.ID || !a.present(now) })
 		switch {
-		case len(p.types[to.kind]) == 0:
+		case len(all) == 0:
 			return to.kind, waits(to.kind), nil
 		case len(others) == 0:
 			return "", "", refusal.NotFound("No agent found: no other %s is here", to.kind)

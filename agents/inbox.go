@@ -153,9 +153,10 @@ func (p *project) addressed(m *message, name string, now time.Time) (note string
 		return absence(now, to.agent), nil
 	}
 	m.ToType = to.kind
-	others := slices.DeleteFunc(p.ofType(to.kind), func(a *agent) bool { return a.ID == m.From })
+	all := p.ofType(to.kind)
+	others := slices.DeleteFunc(slices.Clone(all), func(a *agent) bool { return a.ID == m.From })
 	switch {
-	case len(p.types[to.kind]) == 0:
+	case len(all) == 0:
 		return waits(to.kind), nil
 	case len(others) == 0:
 		return "", refusal.NotFound("No agent found: %s has no other agent than you", to.kind)
@@ -242,13 +243,13 @@ func (p *project) given(r reader, unread []*message, n int, bundles []*handoffRe
 // takes no lock. If the commit cannot be written, unmarked says why, and the result of
 // look stands.
 func (s *core) receive(ctx context.Context, look func(*project, time.Time) ([]event, error)) (unmarked string, err error) {
-	fresh := false
+	anything := false
 	err = s.view(ctx, func(p *project, now time.Time) error {
 		events, err := look(p, now)
-		fresh = len(events) > 0
+		anything = len(events) > 0
 		return err
 	})
-	if err != nil || !fresh {
+	if err != nil || !anything {
 		return "", err
 	}
 	refused := false

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -205,7 +206,7 @@ func (e enrolment) create(ctx context.Context, id string) error {
 	err := s.updateAll(ctx, func(st *state, now time.Time) ([]event, error) {
 		p := st.project(s.opts.ProjectHash)
 		switch {
-		case st.owners[id] != "" || len(p.types[id]) > 0:
+		case st.owners[id] != "" || len(p.ofType(id)) > 0:
 			return nil, errTaken
 		case p.agents[r.AgentType] != nil:
 			return nil, refusal.Argument("agent_type", "agent_type %s is the id of an agent", r.AgentType)
@@ -352,21 +353,16 @@ func (p *project) only(argument, name string) (*agent, error) {
 		return to.agent, err
 	}
 	list := p.ofType(to.kind)
-	var ids []string
-	for _, a := range list {
-		if a.Status != statusFinished {
-			ids = append(ids, a.ID)
-		}
-	}
+	working := slices.DeleteFunc(slices.Clone(list), func(a *agent) bool { return a.Status == statusFinished })
 	switch {
-	case len(ids) == 1:
-		return p.agents[ids[0]], nil
+	case len(working) == 1:
+		return working[0], nil
 	case len(list) == 1:
 		return list[0], nil
-	case len(ids) == 0:
+	case len(working) == 0:
 		return nil, refusal.NotFound("No agent found: every %s has finished", to.kind)
 	}
-	return nil, refusal.Argument(argument, "%s %q may be %s: give the id", argument, to.kind, alternatives(ids))
+	return nil, refusal.Argument(argument, "%s %q may be %s: give the id", argument, to.kind, alternatives(idsOf(working)))
 }
 
 // Named is the id of the single agent for a name. The name is an id, a prefix of at least three
@@ -435,7 +431,7 @@ func (s *core) Resolve(ctx context.Context, name string) (id, note string, err e
 		case to.agent != nil:
 			id, note = to.agent.ID, ""
 		default:
-			if id, note = to.kind, ""; len(p.types[id]) == 0 {
+			if id, note = to.kind, ""; len(p.ofType(id)) == 0 {
 				note = waits(id)
 			}
 		}

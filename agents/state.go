@@ -26,7 +26,6 @@ type state struct {
 type project struct {
 	root     string
 	agents   map[string]*agent
-	types    map[string][]string // type → ids, in the order they registered
 	messages *messages
 	leases   lease.Set
 	handoffs handoffs
@@ -91,7 +90,7 @@ var nothing = newProject("") // never changed
 
 func newProject(root string) *project {
 	return &project{
-		root: root, agents: map[string]*agent{}, types: map[string][]string{},
+		root: root, agents: map[string]*agent{},
 		messages: &messages{tidyAt: tidyFrom}, leases: lease.Set{}, handoffs: handoffs{},
 	}
 }
@@ -108,19 +107,11 @@ func (s *state) clone() *state {
 	c := &state{projects: make(map[string]*project, len(s.projects)), owners: maps.Clone(s.owners)}
 	for hash, p := range s.projects {
 		q := *p
-		q.agents, q.types, q.messages = maps.Clone(p.agents), maps.Clone(p.types), new(*p.messages)
+		q.agents, q.messages = maps.Clone(p.agents), new(*p.messages)
 		q.leases, q.handoffs = maps.Clone(p.leases), maps.Clone(p.handoffs)
 		c.projects[hash] = &q
 	}
 	return c
-}
-
-// put adds the agent, or replaces the one with its id.
-func (p *project) put(a *agent) {
-	if p.agents[a.ID] == nil {
-		p.types[a.Type] = append(slices.Clip(p.types[a.Type]), a.ID)
-	}
-	p.agents[a.ID] = a
 }
 
 // touch records that an agent was active.
@@ -154,11 +145,21 @@ func (p *project) present(now time.Time) []*agent {
 // ofType lists the agents of a type, the most recently active first.
 func (p *project) ofType(name string) []*agent {
 	var out []*agent
-	for _, id := range p.types[name] {
-		out = append(out, p.agents[id])
+	for _, a := range p.agents {
+		if a.Type == name {
+			out = append(out, a)
+		}
 	}
 	slices.SortFunc(out, byActivity)
 	return out
+}
+
+func idsOf(list []*agent) []string {
+	ids := make([]string, len(list))
+	for i, a := range list {
+		ids[i] = a.ID
+	}
+	return ids
 }
 
 // minPrefix is the shortest prefix of an id that is accepted for it.
@@ -200,7 +201,7 @@ func (p *project) resolve(argument, name string) (address, error) {
 	if a := p.agents[name]; a != nil {
 		return address{agent: a}, nil
 	}
-	if len(p.types[name]) > 0 {
+	if len(p.ofType(name)) > 0 {
 		return address{kind: name}, nil
 	}
 	var found []string
@@ -261,7 +262,7 @@ func (s *state) fold(e event, at time.Time) {
 	}
 	switch {
 	case e.Agent != nil:
-		p.put(e.Agent)
+		p.agents[e.Agent.ID] = e.Agent
 		s.owners[e.Agent.ID] = e.Project
 	case e.Post != nil:
 		p.post(e.Post)
@@ -353,9 +354,8 @@ func (machine) Decode(data []byte) (*state, error) {
 
 func (x *section) project() *project {
 	p := newProject(x.Root)
-	slices.SortStableFunc(x.Agents, func(a, b *agent) int { return a.Registered.Compare(b.Registered) })
 	for _, a := range x.Agents {
-		p.put(a)
+		p.agents[a.ID] = a
 	}
 	for _, l := range x.Claims {
 		p.leases.Put(l)

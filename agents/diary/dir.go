@@ -104,18 +104,17 @@ type Dir struct {
 	opts Options
 
 	mu   sync.Mutex
-	open []*openDiary // the most recently used one last
+	open map[string]*openDiary // by the agent's id
 }
 
 type openDiary struct {
-	id    string
 	log   *journalLog
 	shown int // number of the log's warnings that became notices
 }
 
 // New returns the diaries of a directory, which need not exist.
 func New(dir string, o *Options) *Dir {
-	s := &Dir{dir: dir}
+	s := &Dir{dir: dir, open: map[string]*openDiary{}}
 	if o != nil {
 		s.opts = *o
 	}
@@ -127,11 +126,16 @@ func New(dir string, o *Options) *Dir {
 func (s *Dir) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.closeAll()
+}
+
+// closeAll closes the diaries. mu is held.
+func (s *Dir) closeAll() error {
 	var errs []error
 	for _, b := range s.open {
 		errs = append(errs, b.log.Close())
 	}
-	s.open = nil
+	clear(s.open)
 	return errors.Join(errs...)
 }
 
@@ -229,10 +233,13 @@ func warning(id, text string) string { return fmt.Sprintf("diary of %s: %s", id,
 func (s *Dir) with(id string, do func(*journalLog) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i := slices.IndexFunc(s.open, func(b *openDiary) bool { return b.id == id }); i >= 0 {
-		b := s.open[i]
-		s.open = append(slices.Delete(s.open, i, i+1), b)
-		return s.use(b, do)
+	if b := s.open[id]; b != nil {
+		return s.use(id, b, do)
+	}
+	if len(s.open) >= maxOpen {
+		if err := s.closeAll(); err != nil {
+			return err
+		}
 	}
 	log, err := journal.Open(s.dir, machine{}, &journal.Options{
 		Name: id, Schema: schema, Now: s.opts.Now, Logger: s.opts.Logger, Fault: s.opts.Fault,
@@ -241,23 +248,18 @@ func (s *Dir) with(id string, do func(*journalLog) error) error {
 	if err != nil {
 		return err
 	}
-	b := &openDiary{id: id, log: log}
-	s.open = append(s.open, b)
-	var closed error
-	if len(s.open) > maxOpen {
-		closed = s.open[0].log.Close()
-		s.open = slices.Delete(s.open, 0, 1)
-	}
-	return cmp.Or(s.use(b, do), closed)
+	b := &openDiary{log: log}
+	s.open[id] = b
+	return s.use(id, b, do)
 }
 
 // use runs do and reports damage found in the files as notices.
-func (s *Dir) use(b *openDiary, do func(*journalLog) error) error {
+func (s *Dir) use(id string, b *openDiary, do func(*journalLog) error) error {
 	err := do(b.log)
 	warnings := b.log.Warnings()
 	for _, w := range warnings[min(b.shown, len(warnings)):] {
 		if s.opts.Notices != nil {
-			s.opts.Notices.Add("%s", warning(b.id, w.Text))
+			s.opts.Notices.Add("%s", warning(id, w.Text))
 		}
 	}
 	b.shown = len(warnings)

@@ -43,7 +43,7 @@ func hash(data []byte) string {
 }
 
 // project opens the project's files.
-func (s *Store) project() (*os.Root, error) {
+func (s *core) project() (*os.Root, error) {
 	if s.opts.ProjectRoot == "" {
 		return nil, refusal.Argument("project", "no project whose files could be shared: give project")
 	}
@@ -51,7 +51,7 @@ func (s *Store) project() (*os.Root, error) {
 }
 
 // sources reads the files at the given paths: all of them, or none.
-func (s *Store) sources(paths []string) ([]source, error) {
+func (s *core) sources(paths []string) ([]source, error) {
 	root, err := s.project()
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func split(root *os.Root, paths []string) []string {
 var errOutside = errors.New("is not in the project")
 
 // inside is a path relative to the project's root.
-func (s *Store) inside(given string) (string, error) {
+func (s *core) inside(given string) (string, error) {
 	path := filepath.FromSlash(given)
 	if filepath.IsAbs(path) {
 		at, err := filepath.Rel(s.opts.ProjectRoot, path)
@@ -151,7 +151,7 @@ func (s *Store) inside(given string) (string, error) {
 // allow refuses a path outside the project, Git's own files, and names that match a secret
 // rule, also behind symbolic links. A link made after this check cannot lead out either,
 // because the file is opened through an os.Root.
-func (s *Store) allow(path string) error {
+func (s *core) allow(path string) error {
 	real := path
 	if root, err := filepath.EvalSymlinks(s.opts.ProjectRoot); err == nil {
 		if at, err := filepath.EvalSymlinks(filepath.Join(root, path)); err == nil {
@@ -262,7 +262,7 @@ const (
 
 // writeContents writes the contents of a new share. Files and names are synced before it
 // returns, so a power cut cannot lose contents that the following commit names.
-func (s *Store) writeContents(id string, texts map[string]string) error {
+func (s *core) writeContents(id string, texts map[string]string) error {
 	dir := filepath.Join(s.dir, filesDir, id)
 	root, err := journal.OpenDir(dir)
 	if err != nil {
@@ -282,7 +282,7 @@ func (s *Store) writeContents(id string, texts map[string]string) error {
 
 // contents reads a stored file, which may be with the team only. ok is false if it is not
 // what was shared.
-func (s *Store) contents(ctx context.Context, id string, x stored) (text string, ok bool) {
+func (s *core) contents(ctx context.Context, id string, x stored) (text string, ok bool) {
 	data, err := s.readContents(id, x.Hash)
 	if err != nil && s.opts.Contents != nil {
 		data, err = s.opts.Contents.Fetch(ctx, x.Hash)
@@ -290,7 +290,7 @@ func (s *Store) contents(ctx context.Context, id string, x stored) (text string,
 	return string(data), err == nil && hash(data) == x.Hash
 }
 
-func (s *Store) readContents(id, name string) ([]byte, error) {
+func (s *core) readContents(id, name string) ([]byte, error) {
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
 		return nil, err
@@ -301,7 +301,7 @@ func (s *Store) readContents(id, name string) ([]byte, error) {
 
 // drop removes the contents of deleted shares. sweep removes later what cannot be removed
 // now.
-func (s *Store) drop(ids ...string) {
+func (s *core) drop(ids ...string) {
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
 		return
@@ -320,7 +320,7 @@ func (s *Store) drop(ids ...string) {
 }
 
 // sweep removes contents of shares that a killed process never committed.
-func (s *Store) sweep(known map[string]*shared) {
+func (s *core) sweep(known map[string]*shared) {
 	entries, err := os.ReadDir(filepath.Join(s.dir, filesDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		s.opts.Logger.Debug("shared files were not looked through", "error", err)

@@ -99,7 +99,7 @@ func (s *Store) address(ctx context.Context, o Offer) (x *shared, note string, e
 func (x stored) file() File { return File{Path: x.Path, Tokens: x.Tokens, Redacted: x.Redacted} }
 
 // commit writes a share's contents, then commits the share.
-func (s *Store) commit(ctx context.Context, x *shared, texts map[string]string) error {
+func (s *core) commit(ctx context.Context, x *shared, texts map[string]string) error {
 	x.ID = newID()
 	err := s.writeContents(x.ID, texts)
 	if err == nil && s.opts.Contents != nil {
@@ -132,7 +132,7 @@ func (s *Store) commit(ctx context.Context, x *shared, texts map[string]string) 
 
 // CopyTo adds the shares after an instant to another store, and returns how many were not there.
 // The contents go to the team. A share whose contents are damaged is left out.
-func (s *Store) CopyTo(ctx context.Context, to *Store, since time.Time) (n int, err error) {
+func (s *core) CopyTo(ctx context.Context, to *Store, since time.Time) (n int, err error) {
 	var list []*shared
 	_, err = s.log.Update(ctx, func(st *state, _ time.Time) ([]event, error) { // a write that has begun ends first
 		list = slices.DeleteFunc(st.sorted(), func(x *shared) bool { return !x.At.After(since) })
@@ -267,7 +267,7 @@ func (s *Store) Pull(ctx context.Context, r PullArgs) (Received, error) {
 	return out, nil
 }
 
-func (s *Store) waiting(ctx context.Context, me string, content bool) (list []*shared, err error) {
+func (s *core) waiting(ctx context.Context, me string, content bool) (list []*shared, err error) {
 	err = s.log.View(ctx, func(st *state, _ journal.Head) error {
 		list = st.waiting(me, content)
 		return nil
@@ -276,13 +276,13 @@ func (s *Store) waiting(ctx context.Context, me string, content bool) (list []*s
 }
 
 // Waiting counts the shares that the agent's next pull would give.
-func (s *Store) Waiting(ctx context.Context, agent string) (int, error) {
+func (s *core) Waiting(ctx context.Context, agent string) (int, error) {
 	list, err := s.waiting(ctx, agent, false)
 	return len(list), err
 }
 
 // read is a share with the state of its files, and their contents on request.
-func (s *Store) read(ctx context.Context, x *shared, content bool) Share {
+func (s *core) read(ctx context.Context, x *shared, content bool) Share {
 	out := x.share()
 	root, err := s.project()
 	if err == nil {
@@ -372,7 +372,7 @@ type List struct {
 }
 
 // List shows every share of the project, the oldest first. It marks none as pulled.
-func (s *Store) List(ctx context.Context, _ NoArgs) (List, error) {
+func (s *core) List(ctx context.Context, _ NoArgs) (List, error) {
 	l := List{Shares: []Share{}, now: s.opts.Now()}
 	err := s.log.View(ctx, func(st *state, _ journal.Head) error {
 		for _, x := range st.sorted() {
@@ -411,7 +411,7 @@ func (l List) Text() string {
 
 // Paths lists the files that an agent has shared and not cleared, each once, the newest
 // first.
-func (s *Store) Paths(ctx context.Context, agent string) (paths []string, err error) {
+func (s *core) Paths(ctx context.Context, agent string) (paths []string, err error) {
 	err = s.log.View(ctx, func(st *state, _ journal.Head) error {
 		for _, x := range slices.Backward(st.sorted()) {
 			for _, f := range x.Files {

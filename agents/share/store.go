@@ -47,14 +47,14 @@ type Contents interface {
 	Fetch(ctx context.Context, name string) ([]byte, error)
 }
 
-// Store is the shares of one project. It is safe for concurrent use, by any
+// Store is the shares of one project, for one caller. It is safe for concurrent use, by any
 // number of processes.
 type Store struct {
 	*core
 	agents Directory
 }
 
-// core is the state that all handles on a store share.
+// core is what all handles on a store share. Its methods do not depend on who calls.
 type core struct {
 	dir     string
 	opts    Options
@@ -97,14 +97,14 @@ func Open(dir string, o *Options) (*Store, error) {
 func (s *Store) As(d Directory) *Store { return &Store{core: s.core, agents: d} }
 
 // Close waits for running calls and closes the files.
-func (s *Store) Close() error { return s.log.Close() }
+func (s *core) Close() error { return s.log.Close() }
 
 // Compact writes the store into its snapshot file.
-func (s *Store) Compact(ctx context.Context) error { return s.log.Compact(ctx) }
+func (s *core) Compact(ctx context.Context) error { return s.log.Compact(ctx) }
 
 // Notices returns warnings for the user, each once: torn writes that were dropped, damaged
 // files that were set aside.
-func (s *Store) Notices() []string { return s.notices.Take(s.log.Warnings()) }
+func (s *core) Notices() []string { return s.notices.Take(s.log.Warnings()) }
 
 // self is the caller's id; it must be registered.
 func (s *Store) self(ctx context.Context) (string, error) {
@@ -139,7 +139,7 @@ type NoArgs struct{}
 
 // Damage reports what is or was wrong with the shares' file since it was opened. aside
 // lists the paths of damaged files and torn writes that were set aside.
-func (s *Store) Damage(ctx context.Context) (found, aside []string, err error) {
+func (s *core) Damage(ctx context.Context) (found, aside []string, err error) {
 	if err := s.log.View(ctx, func(*state, journal.Head) error { return nil }); err != nil {
 		return nil, nil, err
 	}
@@ -150,7 +150,7 @@ func (s *Store) Damage(ctx context.Context) (found, aside []string, err error) {
 // Copies lists the shares whose message or stored file matches: share:<id> and
 // share:<id>/<path>. It serves callers that erase the text elsewhere; it changes nothing.
 // It skips files whose contents cannot be read.
-func (s *Store) Copies(ctx context.Context, holds func(text string) bool) (refs []string, err error) {
+func (s *core) Copies(ctx context.Context, holds func(text string) bool) (refs []string, err error) {
 	var list []*shared
 	err = s.log.View(ctx, func(st *state, _ journal.Head) error {
 		list = st.sorted()

@@ -80,7 +80,7 @@ func (e *ProjectError) Error() string {
 // Errors are [ErrUnknown], [ErrTasks], a [*ProjectError], and what makes a file
 // of a known program unreadable.
 func Parse(files []File, project string) (*Memory, error) {
-	b := &builder{project: project, keys: map[string]bool{}, said: map[string]bool{}, next: map[string]int{}}
+	b := &builder{project: project, keys: map[string]bool{}, values: map[string]bool{}, next: map[string]int{}}
 	names := map[string]bool{}
 	for _, f := range files {
 		names[path.Base(f.Name)] = true
@@ -122,7 +122,7 @@ type builder struct {
 	file     string
 	files    map[string]bool // base names of all files
 	keys     map[string]bool // category and key, folded
-	said     map[string]bool // and the value
+	values   map[string]bool // and the value
 	next     map[string]int  // the number that is tried first for a key that is taken
 	programs []string
 	left     []LeftOut
@@ -158,10 +158,10 @@ func (b *builder) add(r formats.Record, line int) {
 	r.Key = cmp.Or(r.Key, slug(r.Value))
 	named := func() string { return formats.FoldName(r.Category) + "\x00" + formats.FoldName(r.Key) }
 	base, first := r.Key, named()
-	if b.said[first+"\x00"+r.Value] {
+	if b.values[first+"\x00"+r.Value] {
 		return
 	}
-	b.said[first+"\x00"+r.Value] = true
+	b.values[first+"\x00"+r.Value] = true
 	for n := max(2, b.next[first]); b.keys[named()]; n++ {
 		r.Key, b.next[first] = fmt.Sprintf("%s-%d", base, n), n+1
 	}

@@ -355,11 +355,11 @@ func (b *builder) note(category string, head frontMatter, kind string, body []by
 		b.texts(category, title, lines, tags)
 		return
 	}
-	var said []string
+	var texts []string
 	for _, l := range lines {
-		said = append(said, l.text)
+		texts = append(texts, l.text)
 	}
-	r := formats.Record{Category: category, Key: orElse(head.Key, slug(title)), Value: orElse(strings.Join(said, "\n"), head.Description),
+	r := formats.Record{Category: category, Key: orElse(head.Key, slug(title)), Value: orElse(strings.Join(texts, "\n"), head.Description),
 		Source: b.source(whole), Tags: tags, Questions: head.Description,
 		ValidFrom: instant(head.ValidFrom), ValidUntil: instant(head.ValidUntil), Timestamp: instant(orElse(head.Generated.At, head.Timestamp)),
 		Confirmations: len(head.Verified), Confidence: head.LeanConfidence}
