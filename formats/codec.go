@@ -60,6 +60,12 @@ var decoding = json.JoinOptions(decodingSyntax, jsonv1.MergeWithLegacySemantics(
 
 var unmarshalers = json.JoinUnmarshalers(json.UnmarshalFromFunc(readTime), json.UnmarshalFromFunc(readUnknown))
 
+// Decode reads JSON that others wrote into a value with records in it, such as the line of a
+// replica. It refuses an unknown member that is nested too deep.
+func Decode(data []byte, into any) error {
+	return json.Unmarshal(data, into, decoding, jsontext.AllowInvalidUTF8(true))
+}
+
 // decodingFile is decoding for a fact file: a fact has its defaults before it is read, and
 // [Fact.settle] finds what is missing.
 var decodingFile = json.JoinOptions(decoding, json.WithUnmarshalers(json.JoinUnmarshalers(

@@ -128,7 +128,7 @@ func parse(text []byte) (*Line, error) {
 		Policy int
 	}
 	l := &Line{text: bytes.Clone(text)}
-	err := journal.DecodeDocument(text, l)
+	err := formats.Decode(text, l)
 	if err != nil && json.Unmarshal(text, &head) != nil {
 		return nil, errDamaged
 	}
