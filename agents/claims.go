@@ -65,14 +65,14 @@ func (c Claimed) Text() string {
 	return fmt.Sprintf("%s: %s (by %s for %s, token %d)", verb, prose.Line(c.Path), c.AgentID, prose.Duration(c.ttl), c.Token)
 }
 
-// place is a path relative to the project. It looks for secrets in the path as it was
+// claimPath is a path relative to the project. It looks for secrets in the path as it was
 // given, because cleaning removes slashes and would hide a password in a URL.
-func (s *core) place(given string) (path string, err error) {
-	if err := s.texts.plain("path", given); err != nil {
+func (s *core) claimPath(given string) (path string, err error) {
+	if err := s.texts.withoutSecret("path", given); err != nil {
 		return "", err
 	}
 	if path, err = pathWithin(s.opts.ProjectRoot, given); err == nil {
-		err = s.texts.plain("path", path)
+		err = s.texts.withoutSecret("path", path)
 	}
 	return path, err
 }
@@ -81,7 +81,7 @@ func (s *core) place(given string) (path string, err error) {
 // [*HeldError] while another agent holds the path, a directory above it, or something in
 // it.
 func (s *Store) Claim(ctx context.Context, w ClaimArgs) (Claimed, error) {
-	path, err := s.place(w.Path)
+	path, err := s.claimPath(w.Path)
 	if err != nil {
 		return Claimed{}, err
 	}
@@ -123,7 +123,7 @@ func (r Released) Text() string { return "Released: " + prose.Line(r.Path) }
 
 // Release ends one of the caller's claims.
 func (s *Store) Release(ctx context.Context, a ReleaseArgs) (Released, error) {
-	path, err := s.place(a.Path)
+	path, err := s.claimPath(a.Path)
 	if err != nil {
 		return Released{}, err
 	}

@@ -33,13 +33,13 @@ func TestReadOnFullDisk(t *testing.T) {
 		t.Errorf("posted: %v", err)
 	}
 	sync := must[Synced](t)(c.Sync(ctx, NoArgs{}))
-	if len(sync.Handoffs) != 1 || !strings.HasSuffix(sync.Text(), again(sync.Unmarked)) || !strings.Contains(sync.Unmarked, "no space") {
+	if len(sync.Handoffs) != 1 || !strings.HasSuffix(sync.Text(), unmarkedLine(sync.Unmarked)) || !strings.Contains(sync.Unmarked, "no space") {
 		t.Errorf("synced: %s", sync.Text())
 	}
 	for range 2 {
 		r := read(t, c)
 		expect(t, "on a full disk", texts(r), []string{"the disk fills up", "for you"})
-		if len(r.Handoffs) != 1 || !strings.HasSuffix(r.Text(), "\n"+again(r.Unmarked)) || !strings.Contains(r.Unmarked, "no space") {
+		if len(r.Handoffs) != 1 || !strings.HasSuffix(r.Text(), "\n"+unmarkedLine(r.Unmarked)) || !strings.Contains(r.Unmarked, "no space") {
 			t.Errorf("read: %s", r.Text())
 		}
 	}

@@ -111,7 +111,7 @@ func (x textRules) draft(a PostArgs) (m message, ttl time.Duration, redacted []s
 		return m, 0, nil, err
 	}
 	m = message{Text: text, Private: a.Private}
-	if err := x.plain("category", a.Category); err != nil {
+	if err := x.withoutSecret("category", a.Category); err != nil {
 		return m, 0, nil, err
 	}
 	if m.Category, err = checkedWord("category", strings.ReplaceAll(cmp.Or(strings.TrimSpace(a.Category), "status"), "_", "-"), maxCategory); err != nil {
@@ -275,8 +275,8 @@ func unwritten(err error) bool {
 	return true
 }
 
-// again is the line that announces that the same will be given again.
-func again(unmarked string) string {
+// unmarkedLine is the line that announces that the same will be given again.
+func unmarkedLine(unmarked string) string {
 	return "This could not be marked as read and will be given again: " + prose.Brief(unmarked)
 }
 
@@ -305,7 +305,7 @@ func (r Messages) Text() string {
 		lines = append(lines, fmt.Sprintf("  … %d more, still unread (limit=%d): read again", r.Unread, r.limit))
 	}
 	if r.Unmarked != "" {
-		lines = append(lines, again(r.Unmarked))
+		lines = append(lines, unmarkedLine(r.Unmarked))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -307,7 +307,7 @@ func (r Synced) Text() string {
 		lines = append(lines, b.lines(r.now)...)
 	}
 	if r.Unmarked != "" {
-		lines = append(lines, again(r.Unmarked))
+		lines = append(lines, unmarkedLine(r.Unmarked))
 	}
 	return strings.Join(lines, "\n")
 }

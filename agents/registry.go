@@ -79,7 +79,7 @@ func (s *Store) Register(ctx context.Context, a Registration) (Registered, error
 }
 
 func (x textRules) registration(a Registration) (r Registered, err error) {
-	if err := x.plain("agent_type", a.AgentType); err != nil {
+	if err := x.withoutSecret("agent_type", a.AgentType); err != nil {
 		return r, err
 	}
 	if r.AgentType, err = checkedWord("agent_type", a.AgentType, maxType); err != nil {

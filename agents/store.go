@@ -279,9 +279,9 @@ func (x textRules) clean(argument, text string, most int) (clean string, found [
 	return clean, found, nil
 }
 
-// plain refuses a name that holds a secret. A name must stay whole, so nothing can be
+// withoutSecret refuses a name that holds a secret. A name must stay whole, so nothing can be
 // removed from it. The error does not repeat the name.
-func (x textRules) plain(argument, name string) error {
+func (x textRules) withoutSecret(argument, name string) error {
 	if _, found := x.Clean(name); len(found) > 0 {
 		return refusal.Argument(argument, "%s holds what looks like a secret (%s): it would be shown to every agent", argument, strings.Join(found, ", "))
 	}

@@ -204,7 +204,7 @@ func (p project) completeAbove(changed *record, by string) (events []event) {
 type NextTask struct {
 	Task     *Details  `json:"task"` // nil: there is none
 	Claimed  bool      `json:"claimed,omitempty"`
-	Previous []Left    `json:"previous,omitempty"` // what the tasks before it left, the newest first
+	Previous []Outcome `json:"previous,omitempty"` // what the tasks before it left, the newest first
 	Open     int       `json:"open"`               // tasks that are not finished
 	Held     int       `json:"held_back"`          // of them, those that wait for another task
 	Others   int       `json:"of_others"`          // of them, those of other agents and types
@@ -243,8 +243,8 @@ func freeing(call prose.Syntax, id string) string {
 	return "to free it: " + call("update", "task_id", id, "after", noTask)
 }
 
-// Left is what a completed task left to those after it.
-type Left struct {
+// Outcome is what a completed task left to those after it.
+type Outcome struct {
 	Task      Task       `json:"task"`
 	Result    string     `json:"result,omitempty"` // what was said when it was completed
 	Message   string     `json:"message,omitempty"`
@@ -274,7 +274,7 @@ func (s *Store) Next(ctx context.Context, _ NoArgs) (NextTask, error) {
 		if x == nil {
 			return nil, nil
 		}
-		r.Previous = p.left(x)
+		r.Previous = p.outcomes(x)
 		w := taskChange{id: x.ID, agent: agent, by: s.actor.name(), claim: true}
 		if silent[x.Assignee] != nil && x.Assignee != agent {
 			w.silent, w.why = x.Assignee, x.Assignee+" is silent"
@@ -385,9 +385,9 @@ func (s *core) silentAgents(ctx context.Context) (map[string]*time.Time, error) 
 	return silent, err
 }
 
-// left is what the completed tasks before x left: those it waits for with their parts, and
+// outcomes is what the completed tasks before x left: those it waits for with their parts, and
 // its earlier siblings.
-func (p project) left(x *record) (out []Left) {
+func (p project) outcomes(x *record) (out []Outcome) {
 	before := map[string]*record{}
 	var add func(y *record)
 	add = func(y *record) {
@@ -416,7 +416,7 @@ func (p project) left(x *record) (out []Left) {
 		if y.State != Completed || y.Phase {
 			continue
 		}
-		l := Left{Task: y.shown(), Artifacts: y.Artifacts}
+		l := Outcome{Task: y.shown(), Artifacts: y.Artifacts}
 		if n := len(y.History); n > 0 {
 			l.Result = y.History[n-1].Why
 		}

@@ -79,9 +79,9 @@ var _ journal.Machine[*diary, event] = machine{}
 const schema = 1
 
 const (
-	suffix  = ".journal"
-	maxOpen = 8
-	grown   = 256 << 10 // journal size in bytes at which a server compacts a diary
+	suffix    = ".journal"
+	maxOpen   = 8
+	compactAt = 256 << 10 // journal size in bytes at which a server compacts a diary
 )
 
 // Options of a directory. The zero value works.
@@ -189,7 +189,7 @@ func (s *Dir) Enter(ctx context.Context, o Owner, e Entry) (Entry, error) {
 		if err != nil || !s.opts.LongLived {
 			return err
 		}
-		if size := log.Stats(); size.JournalBytes > max(grown, size.SnapshotBytes/4) {
+		if size := log.Stats(); size.JournalBytes > max(compactAt, size.SnapshotBytes/4) {
 			if err := log.Compact(ctx); err != nil { // only logged: the entry is safe
 				s.opts.Logger.Warn("a diary was not compacted", "agent", o.AgentID, "error", err)
 			}
