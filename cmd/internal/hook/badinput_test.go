@@ -256,3 +256,25 @@ func TestDryRun(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// A record that an earlier version kept may not know the former file. Then only our entry goes.
+func TestRecordWithoutFormerFile(t *testing.T) {
+	p, w := newMachine(t), ConnectOptions{Clients: []string{"gemini"}}
+	path := filepath.Join(p.Home, ".gemini", "settings.json")
+	write(t, path, `{"theme": "dark"}`)
+	connectAll(t, p, w)
+	rec, err := p.readRecord()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range rec.Files {
+		rec.Files[i].Former = nil
+	}
+	if err := p.save(rec); err != nil {
+		t.Fatal(err)
+	}
+	disconnectAll(t, p, w)
+	if got, err := os.ReadFile(path); err != nil || !strings.Contains(string(got), `"dark"`) || strings.Contains(string(got), server) {
+		t.Errorf("%s, %v", got, err)
+	}
+}

@@ -268,8 +268,8 @@ func (e edit) remove(data []byte, was *change) (rest []byte, gone bool, err erro
 	if was == nil {
 		was = new(change)
 	}
-	switch {
-	case sum(data) == was.After:
+	switch known := was.New || was.Former != nil; {
+	case known && sum(data) == was.After:
 		return was.Former, was.New, nil
 	case e.format == ownFile:
 		return data, isOurs(data), nil

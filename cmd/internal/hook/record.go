@@ -29,7 +29,7 @@ type change struct {
 	Path   string   `json:"path"`
 	Client string   `json:"client"`
 	Scope  Scope    `json:"scope"`
-	Former []byte   `json:"former"`        // the file before us
+	Former []byte   `json:"former"`        // the file before us; null: not known, or New
 	New    bool     `json:"new,omitempty"` // there was no file
 	After  string   `json:"after"`         // SHA-256 of what we wrote; empty: Former must not be restored whole
 	Dirs   []string `json:"dirs,omitempty"`
