@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -215,6 +216,9 @@ func (k *call) places(words []string, given func(op.Param) bool) ([]string, []op
 	}
 	short := len(words) < need || !category.Required && len(words) == len(named)-1 // questions architecture/auth "how do users sign in"
 	if len(words) == 0 || !short {
+		return words, open
+	}
+	if len(words) < need-1 && strings.ContainsFunc(words[0], unicode.IsSpace) { // remember "uses TCP/IP": more than the key is missing
 		return words, open
 	}
 	room, name, ok := strings.Cut(words[0], "/")
