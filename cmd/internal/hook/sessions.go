@@ -49,6 +49,7 @@ type SessionEvent struct {
 type trace struct {
 	ID      string    `json:"id,omitempty"`
 	Began   time.Time `json:"began,omitzero"`    // when the session was first seen
+	Cleared bool      `json:"cleared,omitempty"` // the session ended since its context was cleared
 	Follows string    `json:"follows,omitempty"` // the session whose context was cleared
 	Key     string    `json:"key,omitempty"`     // of the answer: an equal one within ten seconds is no answer
 	Shown   []string  `json:"shown,omitempty"`   // ids of notices
@@ -62,7 +63,7 @@ type Session struct {
 	data    string // our data directory
 	project string // the one that it is in
 	event   SessionEvent
-	cleared bool                    // it goes on where a session with a cleared context ended
+	follows bool                    // it goes on where a session with a cleared context ended
 	log     []SessionEvent          // of the project, of the last days, without the event
 	latest  map[string]SessionEvent // the last event of each session of the client there, by its name; this event of its own
 }
@@ -72,8 +73,9 @@ func (c Call) session(in input) *Session {
 	if c.Now != nil {
 		now = c.Now()
 	}
-	s := &Session{Client: c.Client, Dir: c.Dir, data: c.Data, cleared: c.Event == SessionStart && in.text("source") == "clear"}
+	s := &Session{Client: c.Client, Dir: c.Dir, data: c.Data, follows: c.Event == SessionStart && in.text("source") == byClear}
 	s.event = SessionEvent{At: now.UTC(), Client: c.Client, Session: in.session(), Event: c.Event, trace: trace{ID: rand.Text(), Began: now.UTC()}}
+	s.event.Cleared = c.Event == SessionEnd && in.text("reason") == byClear
 	return s
 }
 
@@ -250,24 +252,27 @@ func (s *Session) enter(project string) {
 	}
 	if before, ok := s.latest[s.event.Session]; ok {
 		s.event.Began = before.Began
-	} else if s.cleared {
+	} else if s.follows {
 		s.follow()
 	}
 	s.latest[s.event.Session] = s.event
 }
 
-// follow goes on with the session that ended within the last ten seconds, if there is exactly
-// one: /clear ends a session and begins another, and the agent stays.
+// byClear is the reason of a session's end, and the source of the next one, after /clear.
+const byClear = "clear"
+
+// follow goes on with the session that was cleared within the last ten seconds, if there is
+// exactly one: /clear ends a session and begins another, and the agent stays.
 func (s *Session) follow() {
-	var ended []SessionEvent
+	var before []SessionEvent
 	for name, x := range s.latest {
-		if name != "" && x.Event == SessionEnd && s.event.At.Sub(x.At).Abs() < doubleWindow {
-			ended = append(ended, x)
+		if name != "" && x.Cleared && s.event.At.Sub(x.At).Abs() < doubleWindow {
+			before = append(before, x)
 		}
 	}
-	if len(ended) == 1 && s.event.Session != "" {
-		s.event.Began, s.event.Follows = ended[0].Began, ended[0].Session
-		delete(s.latest, ended[0].Session)
+	if len(before) == 1 && s.event.Session != "" {
+		s.event.Began, s.event.Follows = before[0].Began, before[0].Session
+		delete(s.latest, before[0].Session)
 	}
 }
 

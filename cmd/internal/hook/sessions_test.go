@@ -108,13 +108,15 @@ func TestSeenSessions(t *testing.T) {
 		{5, "claude-code", PreCompact, two, "p", []string{"[0-4 ended]", "[3-5 own]"}},
 		{6, "claude-code", SessionStart, one, "p", []string{"[0-6 own]", "[3-5]"}},
 		{7, "claude-code", SessionStart, none, "p", []string{"[0-6]", "[3-5]", "[7-7 own nameless]"}},
-		{8, "claude-code", SessionEnd, two, "p", []string{"[0-6]", "[3-8 ended own]", "[7-7 nameless]"}},
-		{8, "claude-code", SessionStart, `{"session_id":"4","source":"clear"}`, "p", []string{"[0-6]", "[3-8 own]", "[7-7 nameless]"}}, // goes on
-		{8, "claude-code", SessionStart, `{"session_id":"5","source":"clear"}`, "p", []string{"[0-6]", "[3-8]", "[8-8 own]", "[7-7 nameless]"}},
-		{9, "claude-code", SessionEnd, `{"session_id":"4"}`, "p", []string{"[0-6]", "[3-9 ended own]", "[8-8]", "[7-7 nameless]"}},
-		{9, "claude-code", SessionEnd, `{"session_id":"5"}`, "p", []string{"[0-6]", "[3-9 ended]", "[8-9 ended own]", "[7-7 nameless]"}},
+		{8, "claude-code", SessionEnd, `{"session_id":"2","reason":"clear"}`, "p", []string{"[0-6]", "[3-8 ended own]", "[7-7 nameless]"}},
+		{8, "claude-code", SessionStart, `{"session_id":"3"}`, "p", []string{"[0-6]", "[3-8 ended]", "[8-8 own]", "[7-7 nameless]"}},
+		{8, "claude-code", SessionEnd, `{"session_id":"3","reason":"exit"}`, "p", []string{"[0-6]", "[3-8 ended]", "[8-8 ended own]", "[7-7 nameless]"}},
+		{8, "claude-code", SessionStart, `{"session_id":"4","source":"clear"}`, "p", []string{"[0-6]", "[3-8 own]", "[7-7 nameless]", "[8-8 ended]"}}, // goes on
+		{8, "claude-code", SessionStart, `{"session_id":"5","source":"clear"}`, "p", []string{"[0-6]", "[3-8]", "[8-8 own]", "[7-7 nameless]", "[8-8 ended]"}},
+		{9, "claude-code", SessionEnd, `{"session_id":"4","reason":"clear"}`, "p", []string{"[0-6]", "[3-9 ended own]", "[8-8]", "[7-7 nameless]", "[8-8 ended]"}},
+		{9, "claude-code", SessionEnd, `{"session_id":"5","reason":"clear"}`, "p", []string{"[0-6]", "[3-9 ended]", "[8-9 ended own]", "[7-7 nameless]", "[8-8 ended]"}},
 		{9, "claude-code", SessionStart, `{"session_id":"6","source":"clear"}`, "p", // either of them
-			[]string{"[0-6]", "[3-9 ended]", "[8-9 ended]", "[9-9 own]", "[7-7 nameless]"}},
+			[]string{"[0-6]", "[3-9 ended]", "[8-9 ended]", "[9-9 own]", "[7-7 nameless]", "[8-8 ended]"}},
 	} {
 		got := see(c.minute, c.client, c.event, c.session, c.project)
 		for _, want := range c.want {
