@@ -64,21 +64,21 @@ func assertHere(st state.Known, a Checked, now, present time.Time) ([]state.Even
 
 // Assert is the whole policy of remember. It is pure. The rules, in the order of [decide]:
 //
-//  1. Line. A fact has one value at a time, unless somebody added one with also. Of several
-//     values an assertion ends only the one that it names in replaces, or that it refines.
+//  1. Line. A fact has one value at a time, unless somebody added one with also. Of several values
+//     only one ends: the one named in replaces, or the only one that is refined. A star ends all.
 //  2. Confirm. The believed value again, without a period, counts as one assertion more and
 //     changes nothing. Package verdict says which values are equal.
 //  3. Period. It begins at valid_from or now, and ends at valid_until or with the next version.
 //     A correction has the period of the version that was wrong.
 //  4. Room. Versions of the same value that the period touches become one with it, which
-//     confirms them. Another value ends where the period begins. It holds again after an end
-//     that was given. A version that is covered whole is no longer believed.
+//     confirms them. Another value ends where the period begins. If the period was given an end,
+//     that value holds again from there. A version that is covered whole is no longer believed.
 //  5. Authority. The order is user, file or tool, agent, import. Nobody changes what a source of
-//     more authority asserted, or what is pinned: see [protection]. Who may not opens a
-//     dispute, and nothing else changes.
+//     more authority asserted, what is pinned, or, with a confidence under 50%, another author's
+//     value of 80% or more: see [protection]. A change that is not allowed only opens a dispute.
 //  6. Outcome. It names what happened: created, added, superseded, corrected …
 //  7. Verdict. A value that says all that the old one said, and more, refines it. Any other
-//     contradicts it. A contradiction of low severity is a change and no alarm.
+//     contradicts it. A contradiction of low severity prints no warning.
 //  8. Doubt. The new value is believed and the old one disputed, if two authors change the fact
 //     back and forth, or if they did not know of each other.
 //

@@ -68,7 +68,8 @@ type Kind struct {
 	HalfLife time.Duration // of the confidence; zero: it does not fall
 }
 
-// The kinds, each with its half-life.
+// The kinds, each with its half-life. An index holds it for each fact: whoever changes one raises
+// the mapping version of package index.
 var (
 	Lasting    = Kind{"lasting", 365 * 24 * time.Hour}
 	Perishable = Kind{"perishable", 30 * 24 * time.Hour}
