@@ -191,17 +191,21 @@ const fetchedBytes = 4 << 20
 func (r *replica[S, E]) fetchLines(ctx context.Context) error {
 	f := fetched{pos: r.start()}
 	f.from, f.joined = f.pos.place, f.pos.seq == 0
+	var kept error
 	err := r.remote.Fetch(ctx, f.from, func(place uint64, commit []byte) error {
 		if err := f.take(place, commit); err != nil || f.size < fetchedBytes {
 			return err
 		}
-		return r.keep(&f)
+		kept = r.keep(&f)
+		return kept
 	})
 	if has := r.l.j.pos.seq; err == nil && (!f.joined || f.last == 0 && has > 0) {
 		err = fmt.Errorf("%s: %w: it ends at commit %d, the copy at %d. Was its disk set back? Nothing is written",
 			r.remote.Name(), ErrDiverged, f.last, has)
 	}
-	kept := r.keep(&f)
+	if kept == nil { // else its lines may be in J already
+		kept = r.keep(&f)
+	}
 	switch {
 	case kept != nil && (err == nil || errors.Is(err, ErrGone)):
 		return kept

@@ -1,12 +1,15 @@
 package jetstream_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"maps"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -593,6 +596,40 @@ func TestCompactedCopyFollows(t *testing.T) {
 	a.add(t, "x")
 	if got := b.newest(t); got["x"] != 3 {
 		t.Errorf("%v", got)
+	}
+}
+
+// Commits of a newer program, more than are fetched at once, are in the copy once: that program
+// will fold them.
+func TestCommitsNotUnderstoodAreKeptOnce(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	a := join(t, s.url())
+	h := a.add(t, "x")
+	remote, place := a.stream.Log("counters"), uint64(0)
+	if err := remote.Fetch(t.Context(), 0, func(at uint64, _ []byte) error { place = at; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	seq, prev, pad := h.Seq, h.Sum, strings.Repeat("x", 700<<10)
+	for range 7 {
+		seq++
+		commit := fmt.Appendf(nil, `{"seq":%d,"prev":"%08x","at":"2026-01-01T00:00:00Z","events":[{"key":7,"pad":"%s"}]}`, seq, prev, pad)
+		var err error
+		if place, err = remote.Publish(t.Context(), place, commit); err != nil {
+			t.Fatal(err)
+		}
+		prev = crc32.Checksum(commit, crc32.MakeTable(crc32.Castagnoli))
+	}
+	b := &home{dir: t.TempDir()}
+	b.open(t, s.url())
+	for range 2 {
+		if err := b.Fetch(t.Context()); !errors.Is(err, journal.ErrCorrupt) {
+			t.Errorf("%v", err)
+		}
+	}
+	data, err := os.ReadFile(filepath.Join(b.dir, "state.journal"))
+	if n := bytes.Count(data, fmt.Appendf(nil, `{"seq":%d,`, h.Seq+1)); n != 1 || err != nil {
+		t.Errorf("the copy has it %d times, %v", n, err)
 	}
 }
 
