@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -248,6 +249,7 @@ type batch[S, E any] struct {
 	pos      position      // where the journal will be after it
 	pending  *Commit[E]    // decided last, and not folded yet
 	locked   bool          // mu is held: no view may see what is not on disk
+	finished bool          // nothing broke run off
 }
 
 // run decides one call after another and writes once. With a remote log each is written, and
@@ -274,6 +276,7 @@ func (b *batch[S, E]) run(ctx context.Context) {
 	if err != nil {
 		b.fail(err)
 	}
+	b.finished = true
 }
 
 func (b *batch[S, E]) answer() {
@@ -355,11 +358,14 @@ func (b *batch[S, E]) fail(err error) {
 	}
 }
 
-// end answers everyone, also if a decision ended its goroutine.
+// end answers everyone, also if a decision ended its goroutine or the machine panicked.
 func (b *batch[S, E]) end() {
-	if b.deciding != nil {
+	switch {
+	case b.deciding != nil:
 		b.decided = append(b.decided, b.deciding)
 		b.fail(errors.New("a decision ended its goroutine, nothing was written; try again"))
+	case !b.finished: // in a fold, before the write or after it
+		b.fail(fmt.Errorf("%w: the write broke off, the commits may or may not be on disk", ErrInDoubt))
 	}
 	b.unlock()
 	b.answer()

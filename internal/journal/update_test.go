@@ -7,6 +7,7 @@ import (
 	"io"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -116,6 +117,53 @@ func TestDecideThatEndsItsGoroutine(t *testing.T) {
 	})
 	wg.Wait()
 	update(t, l, "x")
+}
+
+// brittle is a machine with a mistake.
+type brittle struct{ machine }
+
+func (m brittle) Fold(s counters, c journal.Commit[event]) counters {
+	if c.Events[0].Key == "brittle" {
+		panic("a mistake")
+	}
+	return m.machine.Fold(s, c)
+}
+
+// Who shares a batch with a commit that cannot be folded has an answer, and no success: nothing was written.
+func TestFoldThatPanics(t *testing.T) {
+	g := newGate("sync", "state.journal")
+	l, err := journal.Open(t.TempDir(), brittle{}, &journal.Options{Fault: g.fault})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var wg sync.WaitGroup
+	wg.Go(func() { _, _ = l.Update(t.Context(), add("x")) })
+	<-g.reached
+	var failed atomic.Int32
+	for i, key := range []string{"x", "brittle", "x", "x"} {
+		wg.Go(func() {
+			err := errors.New("panicked")
+			defer func() {
+				if recover() != nil || err != nil {
+					failed.Add(1)
+				}
+			}()
+			_, err = l.Update(t.Context(), add(key))
+		})
+		for l.Waiting() < i+1 {
+			runtime.Gosched()
+		}
+	}
+	g.opened <- nil
+	wg.Wait()
+	if n := failed.Load(); n != 4 {
+		t.Errorf("%d of 4 failed", n)
+	}
+	update(t, l, "x") // nothing is left locked
+	if s, h := view(t, l); s["x"] != 2 || h.Seq != 2 {
+		t.Errorf("%v at %d", s, h.Seq)
+	}
 }
 
 func TestFailedBatchFailsAllThatRestedOnIt(t *testing.T) {
