@@ -430,15 +430,15 @@ const (
 // something new; it may miss messages, so a follower also looks from time to time.
 func (l *Log) Follow(ctx context.Context, changed func() error) {
 	news := make(chan struct{}, 1)
-	news <- struct{}{}
 	var sub *nats.Subscription
-	for {
+	for first := true; ; first = false {
 		wait := lookAgain
 		if sub == nil {
-			sub = l.subscribe(ctx, news) // before it looks, so that nothing comes in between
-		}
-		if sub == nil {
 			wait = redial
+			sub = l.subscribe(ctx, news)
+			if first || sub != nil { // it looks after it has subscribed, so that nothing comes in between
+				wait = 0
+			}
 		}
 		select {
 		case <-ctx.Done():

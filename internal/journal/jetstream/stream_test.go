@@ -699,6 +699,38 @@ func TestFollowerThatCannotFetch(t *testing.T) {
 	})
 }
 
+// A follower that gets its connection late misses no commit that is made before it has subscribed.
+func TestFollowerThatConnectsLate(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	a := &home{dir: t.TempDir()}
+	join(t, s.url())
+	a.open(t, s.nats.URL()) // not through the proxy
+	s.Set(proctest.Refuse)
+	b := jetstream.Open(&jetstream.Options{Server: jetstream.Server{URL: s.url()}, Stream: "shop"})
+	defer b.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var looks int
+	var added time.Time
+	b.Log("counters").Follow(ctx, func() error {
+		switch looks++; looks {
+		case 1:
+			s.Set(proctest.Pass)
+			return errors.New("away")
+		case 2:
+			a.add(t, "x")
+			added = time.Now()
+		default:
+			if waited := time.Since(added); waited > 8*time.Second { // it looks every 10 s anyway
+				t.Errorf("it looked after %v", waited)
+			}
+			stop()
+		}
+		return nil
+	})
+}
+
 // A server that takes a connection and says nothing holds up no command that ends.
 func TestCloseDoesNotWaitForAConnection(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
