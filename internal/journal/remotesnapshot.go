@@ -132,7 +132,7 @@ func (r *replica[S, E]) fetchSnapshot(ctx context.Context) error {
 	}
 	p := r.start()
 	if m.Seq <= p.seq {
-		return fmt.Errorf("%s: %w: commits after %d are not there, nor in a snapshot. Nothing is written: %w", r.remote.Name(), ErrDiverged, p.seq, ErrGone)
+		return &missingError{fmt.Errorf("%s: %w: commits after %d are not there, nor in a snapshot. Nothing is written", r.remote.Name(), ErrDiverged, p.seq)}
 	}
 	s, err := r.download(ctx, m, p)
 	if err != nil {
@@ -140,6 +140,12 @@ func (r *replica[S, E]) fetchSnapshot(ctx context.Context) error {
 	}
 	return r.install(s)
 }
+
+// missingError is ErrGone too, without its words: the next try may find the snapshot.
+type missingError struct{ error }
+
+func (e *missingError) Unwrap() error        { return e.error }
+func (e *missingError) Is(target error) bool { return target == ErrGone }
 
 // unhurried is a context that does not end because a lock was waited for: a download that began
 // under the lock would begin anew each time.

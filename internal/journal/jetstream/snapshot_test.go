@@ -699,6 +699,27 @@ func TestPiecesOfBrokenUploads(t *testing.T) {
 	join(t, s.url()).has(t, 1)
 }
 
+// Commits that somebody took out of the stream, and that no snapshot has, are reported as that.
+func TestCommitsThatAreNowhere(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	a, b := join(t, s.url()), join(t, s.url())
+	b.add(t, "x")
+	a.newest(t)
+	b.adds(t, 3)
+	stream, err := connect(t, s.url()).Stream(t.Context(), "shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stream.Purge(t.Context(), natsjs.WithPurgeKeep(1)); err != nil {
+		t.Fatal(err)
+	}
+	_, err = a.update(t, add("x"))
+	if !errors.Is(err, journal.ErrDiverged) || !strings.HasSuffix(err.Error(), "nor in a snapshot. Nothing is written") {
+		t.Errorf("%v", err)
+	}
+}
+
 // A copy that lost commits never becomes a snapshot. It is made anew from one.
 func TestDamagedCopyOfATrimmedLog(t *testing.T) {
 	for name, compacts := range map[string]bool{"fetches": false, "compacts first": true} {
