@@ -409,10 +409,13 @@ func (b *batch[S, E]) published(place uint64, doubtful bool) error {
 	commit := b.lines[0]
 	b.pos.place = place
 	err := b.write()
-	b.unlock()
 	if err != nil {
 		err = fmt.Errorf("%w: the commit is in %s, but could not be written to the copy: %w", ErrInDoubt, b.l.replica.remote.Name(), err)
-		return errors.Join(err, b.l.j.keepDoubt(commit))
+		err = errors.Join(err, b.l.j.keepDoubt(commit)) // before a view may open another directory
+	}
+	b.unlock()
+	if err != nil {
+		return err
 	}
 	if doubtful {
 		_ = b.l.j.forgetDoubts() // what stays has a number that is taken
