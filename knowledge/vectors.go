@@ -162,12 +162,12 @@ func (x *vectorSync) ready(ctx context.Context, e vectors.Encoding, wanted bool)
 // fill makes the vectors that an encoder lacks, the most salient facts first,
 // and says how many.
 func (x *vectorSync) fill(ctx context.Context, e vectors.Encoding, progress func(done, missing int)) (n int, err error) {
-	texts, at, err := x.candidates(ctx, e)
-	if err != nil || x.index.SetComplete(e.Name, texts, at) == 0 {
+	texts, of, err := x.candidates(ctx, e)
+	if err != nil || x.index.SetComplete(e.Name, texts, of) == 0 {
 		return 0, err
 	}
 	err = x.encoders.With(e.Name, func(use vectors.Encoder) error {
-		n, err = x.index.Fill(ctx, use, texts, at, progress)
+		n, err = x.index.Fill(ctx, use, texts, of, progress)
 		return err
 	})
 	return n, err
@@ -180,16 +180,15 @@ func (x *vectorSync) update(ctx context.Context, e vectors.Encoding) {
 	}
 }
 
-// candidates lists what may lack a vector, as of the newest commit, whose recorded
-// time is at.
-func (x *vectorSync) candidates(ctx context.Context, e vectors.Encoding) (texts []vectors.Text, at time.Time, err error) {
+// candidates lists what may lack a vector, as of the newest commit.
+func (x *vectorSync) candidates(ctx context.Context, e vectors.Encoding) (texts []vectors.Text, of vectors.Span, err error) {
 	known, complete := false, x.index.Complete(e.Name)
 	if err = x.log.Look(ctx, func(k state.Known) error {
 		texts, known = x.tail(k, complete)
-		at = k.At
+		of = vectors.Span{Since: complete, To: k.At}
 		return nil
 	}); err != nil || known {
-		return texts, at, err
+		return texts, of, err
 	}
 	err = x.log.View(ctx, func(st *state.State) error {
 		vs, now := x.lastingOf(st), x.now()
@@ -200,20 +199,20 @@ func (x *vectorSync) candidates(ctx context.Context, e vectors.Encoding) (texts 
 			}
 			slices.SortFunc(vs, func(a, b *fact.Version) int { return cmp.Or(cmp.Compare(weight[b], weight[a]), fact.ByName(a, b)) })
 		}
-		texts, at = lasting(vs, now), st.At()
+		texts, of = lasting(vs, now), vectors.Span{To: st.At()}
 		return nil
 	})
-	return texts, at, err
+	return texts, of, err
 }
 
 // backlog counts what has no vector of an encoder. If nothing lacks one it is noted,
 // so that the next look costs nothing.
 func (x *vectorSync) backlog(ctx context.Context, e vectors.Encoding) (int, error) {
-	texts, at, err := x.candidates(ctx, e)
+	texts, of, err := x.candidates(ctx, e)
 	if err != nil {
 		return 0, err
 	}
-	return x.index.SetComplete(e.Name, texts, at), nil
+	return x.index.SetComplete(e.Name, texts, of), nil
 }
 
 // keep brings the vectors of every encoder up to date, the instant one first,

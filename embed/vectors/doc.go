@@ -17,7 +17,8 @@
 //     at once, one of them loses what it added, and encodes it again.
 //   - Forget leaves no byte of a text's vector in the file.
 //   - To what the vectors are complete stands beside them in the file, so it is true
-//     of them, whoever writes last.
+//     of them, whoever writes last. Who adds what came since must find them complete
+//     to there ([Span]): somebody may have reset or replaced them meanwhile.
 //
 // # How it works
 //

@@ -182,7 +182,7 @@ type change struct {
 	dim      int              // of its vectors
 	added    map[string]entry // by id; they replace those with the same ids
 	gone     map[string]bool  // ids, of any encoder
-	complete time.Time        // what they are complete to, if each of texts has one
+	complete Span             // what they are complete of, if each of texts has one
 	texts    []Text
 	doubt    bool // it is not known to what any encoder's are complete
 }
@@ -212,8 +212,8 @@ func (x *Index) apply(c change) error {
 		}
 		m := newMatrix(name, old.dim, kept)
 		switch {
-		case name == c.encoder && !c.complete.IsZero() && len(m.missing(c.texts)) == 0:
-			m.complete = c.complete
+		case name == c.encoder && c.complete.follows(old.complete) && len(m.missing(c.texts)) == 0:
+			m.complete = c.complete.To
 		case !c.doubt:
 			m.complete = old.complete
 		}

@@ -94,13 +94,26 @@ func (x *Index) Complete(encoder string) time.Time {
 	return time.Time{}
 }
 
-// SetComplete notes that the vectors of an encoder are complete to an instant, if
-// none of texts lacks one. It returns how many do. Where the file cannot be
-// written, the next process looks at all texts again.
-func (x *Index) SetComplete(encoder string, texts []Text, to time.Time) (missing int) {
+// Span says which texts are given: all that there are at an instant, or those of them
+// that came after an earlier one.
+type Span struct {
+	Since time.Time // zero: all
+	To    time.Time // zero: it is not known which
+}
+
+// follows reports whether vectors that are complete to an instant are complete to the
+// end of the span with those of its texts. They may have been reset since it was found.
+func (s Span) follows(complete time.Time) bool {
+	return !s.To.IsZero() && !complete.Before(s.Since)
+}
+
+// SetComplete notes to what the vectors of an encoder are complete, if none of texts
+// lacks one. It returns how many do. Where the file cannot be written, the next process
+// looks at all texts again.
+func (x *Index) SetComplete(encoder string, texts []Text, of Span) (missing int) {
 	m := x.of(encoder)
 	if missing = len(m.missing(texts)); missing == 0 && m != nil {
-		_ = x.apply(change{encoder: encoder, dim: m.dim, complete: to, texts: texts})
+		_ = x.apply(change{encoder: encoder, dim: m.dim, complete: of, texts: texts})
 	}
 	return missing
 }
@@ -122,12 +135,12 @@ func (x *Index) Vector(encoder string, t Text) []float32 {
 // Fill encodes those of texts that have no vector of this encoder, one at a time
 // and in their order, and stores them. It returns how many it encoded. When the
 // context ends, what was encoded is stored, so that the next call goes on from
-// there. Else the vectors are complete to an instant (see [Index.Complete]).
+// there. Else the vectors are complete to the end of a span (see [Index.Complete]).
 // progress, if not nil, is called after each text.
 //
 // An error is the encoder's or the context's, or says that the file could not be
 // written; then the vectors serve this process.
-func (x *Index) Fill(ctx context.Context, e Encoder, texts []Text, complete time.Time, progress func(done, missing int)) (int, error) {
+func (x *Index) Fill(ctx context.Context, e Encoder, texts []Text, of Span, progress func(done, missing int)) (int, error) {
 	if e.Name() == "" || len(e.Name()) > maxName || e.Dim() < 1 || e.Dim() > maxDim {
 		return 0, fmt.Errorf("encoder %.40q with %d values: need a name of 1 to %d bytes and 1 to %d values", e.Name(), e.Dim(), maxName, maxDim)
 	}
@@ -135,7 +148,7 @@ func (x *Index) Fill(ctx context.Context, e Encoder, texts []Text, complete time
 	added := map[string]entry{}
 	// A killed process loses a second's work, or fifty times what a write takes.
 	last, wait := time.Now(), time.Second
-	store := func(complete time.Time) error {
+	store := func(complete Span) error {
 		start := time.Now()
 		err := x.apply(change{encoder: e.Name(), dim: e.Dim(), added: added, complete: complete, texts: texts})
 		clear(added)
@@ -150,15 +163,15 @@ func (x *Index) Fill(ctx context.Context, e Encoder, texts []Text, complete time
 		}
 		if err != nil {
 			if len(added) > 0 {
-				_ = store(time.Time{}) // the encoder's error says more
+				_ = store(Span{}) // the encoder's error says more
 			}
 			return done, err
 		}
 		added[texts[i].ID] = one
 		if done == len(missing)-1 {
-			err = store(complete)
+			err = store(of)
 		} else if time.Since(last) >= wait {
-			err = store(time.Time{})
+			err = store(Span{})
 		}
 		if err != nil {
 			return done + 1, err

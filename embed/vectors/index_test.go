@@ -59,7 +59,7 @@ func fill(x *Index, e named, texts []Text, vectors [][]float32) error {
 	for i, t := range texts {
 		g.vectors[t.Text] = vectors[i]
 	}
-	_, err := x.Fill(context.Background(), g, texts, time.Time{}, nil)
+	_, err := x.Fill(context.Background(), g, texts, Span{}, nil)
 	return err
 }
 
@@ -199,17 +199,17 @@ func TestComplete(t *testing.T) {
 			}
 		}
 	}
-	if n := x.SetComplete("a@1", texts[:1], then); n != 1 {
+	if n := x.SetComplete("a@1", texts[:1], Span{To: then}); n != 1 {
 		t.Errorf("%d missing, want 1", n)
 	}
 	want("nothing is there", time.Time{})
 	put(t, x, a16, texts[:19], vectors[:19])
-	if n := x.SetComplete("a@1", texts, then); n != 1 {
+	if n := x.SetComplete("a@1", texts, Span{To: then}); n != 1 {
 		t.Errorf("%d missing, want 1", n)
 	}
 	want("one is missing", time.Time{})
 	put(t, x, a16, texts, vectors)
-	if n := x.SetComplete("a@1", texts, then); n != 0 {
+	if n := x.SetComplete("a@1", texts, Span{To: then}); n != 0 {
 		t.Errorf("%d missing, want none", n)
 	}
 	want("all are there", then)
@@ -217,7 +217,7 @@ func TestComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	want("one is no longer needed", then)
-	if err := other.apply(change{encoder: "a@1", dim: 16, complete: then.Add(1), texts: texts}); err != nil { // it was checked before the other forgot
+	if err := other.apply(change{encoder: "a@1", dim: 16, complete: Span{To: then.Add(1)}, texts: texts}); err != nil { // it was checked before the other forgot
 		t.Fatal(err)
 	}
 	want("said of one that is gone", then)
@@ -235,18 +235,53 @@ func TestFillCompletes(t *testing.T) {
 	more, others := vectorsOf(2, 2, 16)
 	g := given{a16, map[string][]float32{more[0].Text: others[0]}}
 	then := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
-	if _, err := Open(dir).Fill(t.Context(), g, more, then, nil); err == nil {
+	if _, err := Open(dir).Fill(t.Context(), g, more, Span{To: then}, nil); err == nil {
 		t.Fatal("a vector of no values is stored")
 	}
 	if at := Open(dir).Complete("a@1"); !at.IsZero() {
 		t.Errorf("stopped, and yet complete to %v", at)
 	}
 	g.vectors[more[1].Text] = others[1]
-	if n, err := Open(dir).Fill(t.Context(), g, more, then, nil); n != 1 || err != nil {
+	if n, err := Open(dir).Fill(t.Context(), g, more, Span{To: then}, nil); n != 1 || err != nil {
 		t.Errorf("%d made, want 1, %v", n, err)
 	}
 	if at := Open(dir).Complete("a@1"); !at.Equal(then) {
 		t.Errorf("complete to %v, want %v", at, then)
+	}
+}
+
+// resetting is an encoder while which somebody resets the index.
+type resetting struct {
+	given
+	index *Index
+}
+
+func (r resetting) Encode(ctx context.Context, texts []string) ([][]float32, error) {
+	if err := r.index.Reset(); err != nil {
+		return nil, err
+	}
+	return r.given.Encode(ctx, texts)
+}
+
+// Who adds what came since the vectors were complete does not say so of vectors that
+// were reset meanwhile.
+func TestResetWhileFilling(t *testing.T) {
+	dir := t.TempDir()
+	x := Open(dir)
+	texts, vectors := vectorsOf(1, 3, 16)
+	put(t, x, a16, texts[:2], vectors[:2])
+	then := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+	x.SetComplete("a@1", texts[:2], Span{To: then})
+	g := given{a16, map[string][]float32{texts[2].Text: vectors[2]}}
+	since := Span{Since: then, To: then.Add(1)}
+	if n, err := x.Fill(t.Context(), resetting{g, Open(dir)}, texts[2:], since, nil); n != 1 || err != nil {
+		t.Fatalf("%d made, %v", n, err)
+	}
+	if missing := x.SetComplete("a@1", texts[2:], since); missing != 0 {
+		t.Errorf("%d missing", missing)
+	}
+	if at := x.Complete("a@1"); !at.IsZero() {
+		t.Errorf("two of three are gone, and yet complete to %v", at)
 	}
 }
 
