@@ -141,7 +141,9 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 		removal.ValidUntil = &until.Time
 	}
 	var r Withdrawn
+	var over []string // versions that need no vectors from now on
 	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
+		over = nil
 		r = Withdrawn{Category: w.Category, Key: w.Key, Value: w.Value, Until: removal.ValidUntil, Reason: removal.Reason, Redacted: redacted}
 		r.ahead = r.Until != nil && r.Until.After(s.present(now))
 		n := fact.IDOf(w.Category, w.Key)
@@ -167,8 +169,12 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 			return nil, NotFound(w.Category, w.Key)
 		}
 		for _, e := range events {
-			if e.Put != nil {
-				r.Category, r.Key, r.Touched = e.Put.Category, e.Put.Key, append(r.Touched, e.Put.ID)
+			if e.Put == nil {
+				continue
+			}
+			r.Category, r.Key, r.Touched = e.Put.Category, e.Put.Key, append(r.Touched, e.Put.ID)
+			if !lasts(e.Put, s.present(now)) {
+				over = append(over, e.Put.ID)
 			}
 		}
 		if w.Value != "" {
@@ -183,7 +189,7 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 		return events, nil
 	})
 	if err == nil {
-		s.vectors.forget(r.Touched)
+		s.vectors.forget(over)
 	}
 	return r, err
 }

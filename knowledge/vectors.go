@@ -264,7 +264,7 @@ func (x *vectorSync) instant() *vectors.Encoding {
 	return &all[len(all)-1]
 }
 
-// forget takes the vectors of versions that are no longer believed off the disk.
+// forget takes the vectors of versions that are over off the disk.
 func (x *vectorSync) forget(versions []string) {
 	if len(versions) == 0 {
 		return // and no vectors are read

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"leanctx/embed"
 	"leanctx/knowledge"
@@ -267,7 +268,7 @@ func TestQuestionsHaveAVector(t *testing.T) {
 	}
 }
 
-// What was removed has no vector any more.
+// What was removed has no vector any more. What ends later keeps it.
 func TestRemoveTakesTheVector(t *testing.T) {
 	dir := t.TempDir()
 	s := semanticStore(t, dir, false)
@@ -275,6 +276,12 @@ func TestRemoveTakesTheVector(t *testing.T) {
 	assert(t, s, "db", "primary", "PostgreSQL 16 is the primary data store.")
 	if _, err := knowledge.EmbeddingsReindex(t.Context(), s, knowledge.Reindexing{}); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := s.Remove(t.Context(), knowledge.Withdrawal{Category: "db", Key: "primary", Until: time.Now().AddDate(1, 0, 0).Format(time.DateOnly)}); err != nil {
+		t.Fatal(err)
+	}
+	if st := status(t, s); st.IndexEntries != 2 {
+		t.Errorf("%d vectors after one was given an end, want 2", st.IndexEntries)
 	}
 	for want, key := range [][2]string{{"db", "primary"}, {"security", "login"}} {
 		if _, err := s.Remove(t.Context(), knowledge.Withdrawal{Category: key[0], Key: key[1]}); err != nil {
