@@ -3,6 +3,7 @@ package knowledge
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"slices"
@@ -162,6 +163,7 @@ func (x *vectorSync) ready(ctx context.Context, e vectors.Encoding, wanted bool)
 // fill makes the vectors that an encoder lacks, the most salient facts first,
 // and says how many.
 func (x *vectorSync) fill(ctx context.Context, e vectors.Encoding, progress func(done, missing int)) (n int, err error) {
+	erased := x.erased(ctx)
 	texts, of, err := x.candidates(ctx, e)
 	if err != nil || x.index.SetComplete(e.Name, texts, of) == 0 {
 		return 0, err
@@ -170,7 +172,24 @@ func (x *vectorSync) fill(ctx context.Context, e vectors.Encoding, progress func
 		n, err = x.index.Fill(ctx, use, texts, of, progress)
 		return err
 	})
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFirst) // what was made is kept when ctx ends
+	defer cancel()
+	if x.erased(after) != erased {
+		err = errors.Join(err, x.prune(after)) // there may be vectors of what was erased meanwhile
+	}
 	return n, err
+}
+
+// erased counts the facts that were erased.
+func (x *vectorSync) erased(ctx context.Context) (n int) {
+	_ = x.log.Look(ctx, func(k state.Known) error {
+		n = 0
+		for range k.Tombstones() {
+			n++
+		}
+		return nil
+	})
+	return n
 }
 
 // update is fill for who can do without: what fails is only logged.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"leanctx/embed"
+	"leanctx/embed/vectors"
 	"leanctx/knowledge"
 )
 
@@ -291,5 +292,49 @@ func TestRemoveTakesTheVector(t *testing.T) {
 		if err != nil || st.IndexEntries != 1-want {
 			t.Errorf("%d vectors after %s was removed, want %d, %v", st.IndexEntries, key, 1-want, err)
 		}
+	}
+}
+
+// during are encoders that do something before they encode the first text.
+type during struct {
+	*embed.Models
+	once sync.Once
+	what func()
+}
+
+func (d *during) With(name string, f func(vectors.Encoder) error) error {
+	return d.Models.With(name, func(e vectors.Encoder) error { return f(duringEncoder{e, d}) })
+}
+
+type duringEncoder struct {
+	vectors.Encoder
+	during *during
+}
+
+func (e duringEncoder) Encode(ctx context.Context, texts []string) ([][]float32, error) {
+	e.during.once.Do(e.during.what)
+	return e.Encoder.Encode(ctx, texts)
+}
+
+// What another process erases while vectors are made has none in the end.
+func TestErasedWhileEncoding(t *testing.T) {
+	dir := t.TempDir()
+	other := semanticStore(t, dir, false)
+	assert(t, other, "security", "login", "Authentication uses JWT tokens signed with RS256.")
+	assert(t, other, "db", "primary", "PostgreSQL 16 is the primary data store.")
+	s, err := knowledge.Open(dir, &knowledge.Options{Encoders: &during{Models: noModel(t), what: func() {
+		if _, err := other.Remove(t.Context(), knowledge.Withdrawal{Category: "db", Key: "primary", Erase: true}); err != nil {
+			t.Error(err)
+		}
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	if _, err := knowledge.EmbeddingsReindex(t.Context(), s, knowledge.Reindexing{}); err != nil {
+		t.Fatal(err)
+	}
+	if st := status(t, other); st.IndexEntries != 1 {
+		t.Errorf("%d vectors of one fact", st.IndexEntries)
 	}
 }
