@@ -238,7 +238,8 @@ func TestManyTextsThatBeginAlike(t *testing.T) {
 // columns.
 func TestTables(t *testing.T) {
 	m := parse(t, File{"CLAUDE.md", []byte("# Commands\n\nWhat to run.\n| Command | Does | When |\n|:--|---|--:|\n| `make test` | runs **all** tests | before a push |\n| `a \\| b` | pipes | |\n| lonely |\n\n" +
-		"Tool | Version\n--- | ---\nGo | 1.26\n\nNo | table\nhere | at all\n")})
+		"Tool | Version\n--- | ---\nGo | 1.26\n\nNo | table\nhere | at all\n\n" +
+		"> Limits.\n> | What | Limit |\n> |---|---|\n> | Delay | > 5 ms |\n> | Rank | # 3 |\n> | Order | 2. after it |\n> | Nothing | <none> |\n> | Sign | - |\n")})
 	var got []string
 	for _, r := range m.Records {
 		got = append(got, r.Key+" = "+r.Value+" @"+r.Source)
@@ -249,6 +250,11 @@ func TestTables(t *testing.T) {
 		"commands-a-b-does-pipes = `a | b`: Does pipes @CLAUDE.md:7",
 		"commands-go = 1.26 @CLAUDE.md:12",
 		"commands-no-table-here-at-all = No | table here | at all @CLAUDE.md:14-15",
+		"commands-limits = Limits. @CLAUDE.md:17",
+		"commands-delay = > 5 ms @CLAUDE.md:20",
+		"commands-rank = # 3 @CLAUDE.md:21",
+		"commands-order = 2. after it @CLAUDE.md:22",
+		"commands-sign = - @CLAUDE.md:24",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -10,7 +10,9 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 
 	"leanctx/formats"
 )
@@ -137,6 +139,8 @@ type walker struct {
 	feeds   []int // where the line feeds are
 	heading string
 	out     []line
+
+	paragraphs parser.Parser // for plain; nil until the first table
 }
 
 // blocks collects the statements below a node. lead stands before each: the
@@ -217,20 +221,24 @@ func (w *walker) table(n ast.Node, lead string) bool {
 	}
 	first, _ := w.at(n)
 	if h > 0 {
-		before := w.plain(string(w.src[lines.At(0).Start:lines.At(h).Start]))
-		w.out = append(w.out, line{w.heading, lead + before, false, lead != "", first, first + h - 1})
+		var before strings.Builder
+		for _, l := range lines.Sliced(0, h) {
+			before.Write(l.Value(w.src))
+		}
+		w.out = append(w.out, line{w.heading, lead + w.plain(before.String()), false, lead != "", first, first + h - 1})
 	}
 	head := w.cells(lines.At(h))
 	for i := h + 2; i < lines.Len(); i++ {
 		var rest []string
 		cells := append(w.cells(lines.At(i)), "")
 		for i, c := range cells[1:min(len(cells), len(head))] {
-			if c != "" && len(head) > 2 && head[i+1] != "" {
-				c = head[i+1] + " " + c
+			if c = w.plain(c); c == "" {
+				continue
 			}
-			if c != "" {
-				rest = append(rest, w.plain(c))
+			if name := w.plain(head[i+1]); len(head) > 2 && name != "" {
+				c = name + " " + c
 			}
+			rest = append(rest, c)
 		}
 		if len(rest) > 0 {
 			w.out = append(w.out, line{w.heading, lead + w.plain(cells[0]) + ": " + strings.Join(rest, ", "), true, lead != "", first + i, first + i})
@@ -257,9 +265,15 @@ func (w *walker) cells(row text.Segment) (cells []string) {
 	return cells
 }
 
-// plain is a text without Markdown's marks.
-func (w *walker) plain(text string) string {
-	return (&walker{b: w.b, src: []byte(text)}).inline(document([]byte(text)))
+// plain is a paragraph without Markdown's marks. Nothing else is looked for: in a cell, what
+// begins with > is no quotation, and what begins with - or # neither item nor heading.
+func (w *walker) plain(paragraph string) string {
+	if w.paragraphs == nil {
+		w.paragraphs = parser.NewParser(parser.WithBlockParsers(util.Prioritized(parser.NewParagraphParser(), 0)),
+			parser.WithInlineParsers(parser.DefaultInlineParsers()...))
+	}
+	src := []byte(paragraph)
+	return (&walker{b: w.b, src: src}).inline(w.paragraphs.Parse(text.NewReader(src)))
 }
 
 // inline is the text of a block without Markdown's marks; code keeps its
