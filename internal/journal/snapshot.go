@@ -36,10 +36,11 @@ func EncodeDocument(w io.Writer, document any) error {
 }
 
 // Encode writes a value as a commit has its events: compact, an empty list as [], with the
-// members of an embedded map. encoding/json would leave those out.
+// members of an embedded map. encoding/json would leave those out. A string has one form, also in
+// such a member, however it was escaped where it came from.
 func Encode(value any) ([]byte, error) {
 	return fastjson.Marshal(value, jsonv1.OmitEmptyWithLegacySemantics(true), fastjson.Deterministic(true),
-		jsontext.EscapeForJS(true), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true))
+		jsontext.EscapeForJS(true), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
 // DecodeDocument reads what [EncodeDocument] or [Encode] wrote, in a third of the time that

@@ -25,3 +25,17 @@ func TestLineNestedTooDeepIsDamaged(t *testing.T) {
 		}
 	}
 }
+
+// A member that this version does not know is the same however its strings are escaped: earlier
+// versions wrote < as \u003c. Else the first sync would write everything again.
+func TestEscapesAreNoDifference(t *testing.T) {
+	of := func(value string) formats.Pattern {
+		return formats.Pattern{Type: "p", Extra: formats.Unknown{"later": formats.Raw(value)}}
+	}
+	if !equal(of(`{"a":["\u003cb\u003e \u0026 \/ \u2028"]}`), of("{\"a\":[\"<b> & / \u2028\"]}")) {
+		t.Error("they differ by their escapes")
+	}
+	if equal(of(`12345678901234567890`), of(`12345678901234567891`)) {
+		t.Error("two large numbers are equal")
+	}
+}
