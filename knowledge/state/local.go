@@ -35,11 +35,11 @@ func onlyLocal(f Facts, name formats.Name) bool {
 }
 
 // localDispute reports whether a dispute is about something local: its value, what it stands
-// against, or a fact that it names.
+// against, or a fact that it names. What it stands against may be gone.
 func localDispute(f Facts, d formats.Dispute) bool {
 	against := Version(f, fact.IDOf(d.Category, d.Key), d.Against)
 	return d.Privacy == fact.PrivacyLocal || against != nil && against.Privacy == fact.PrivacyLocal ||
-		d.Rival != nil && onlyLocal(f, *d.Rival) || d.Rename != nil && onlyLocal(f, *d.Rename)
+		onlyLocal(f, formats.Name{Category: d.Category, Key: d.Key}) || d.Rival != nil && onlyLocal(f, *d.Rival) || d.Rename != nil && onlyLocal(f, *d.Rename)
 }
 
 // localPair reports whether a verdict is about a local fact. A category may hold slashes.

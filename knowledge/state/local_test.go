@@ -23,6 +23,7 @@ func TestWhatNamesALocalFactStays(t *testing.T) {
 	for name, d := range map[string]formats.Dispute{
 		"its value":     of(shared, formats.Dispute{Against: "f-1", Privacy: fact.PrivacyLocal}),
 		"its opponent":  of(both, formats.Dispute{Against: "f-4"}),
+		"its fact":      of(mine, formats.Dispute{Against: "f-0"}),
 		"its rival":     of(shared, formats.Dispute{Against: "f-1", Rival: &mine}),
 		"its new name":  of(shared, formats.Dispute{Against: "f-1", Rename: &mine}),
 		"none of these": of(shared, formats.Dispute{Against: "f-1", Rival: &both, Rename: &both}),
