@@ -146,7 +146,7 @@ type artifact struct {
 
 func (s *state) fold(e event, at time.Time) {
 	switch {
-	case e.Create != nil:
+	case e.Create != nil && e.Create.ID != "": // one without an id would be its own parent
 		s.put(new(*e.Create))
 	case e.Change != nil:
 		// The task may be missing because its commit was damaged; the journal reports

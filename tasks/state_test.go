@@ -115,6 +115,10 @@ func TestFoldAgain(t *testing.T) {
 		t.Errorf("the clone changed: %+v", old)
 	}
 	b.fold(event{Change: &change{ID: "t-ffffff", To: Working}}, epoch) // its creation was lost
+	b.fold(event{Create: &record{Task: Task{Title: "no id"}}}, epoch)
+	if got := b.projects[""].root(b.projects[""]["t-000001"]); got != "t-000001" || len(b.projects[""]) != 1 {
+		t.Errorf("a task without an id: the root is %s of %d tasks", got, len(b.projects[""]))
+	}
 }
 
 // The store of another program is left alone, and ours is kept beside it.
