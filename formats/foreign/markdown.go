@@ -228,6 +228,9 @@ func (w *walker) table(n ast.Node, lead string) bool {
 		w.out = append(w.out, line{w.heading, lead + w.plain(before.String()), false, lead != "", first, first + h - 1})
 	}
 	head := w.cells(lines.At(h))
+	for i, name := range head {
+		head[i] = w.plain(name)
+	}
 	for i := h + 2; i < lines.Len(); i++ {
 		var rest []string
 		cells := append(w.cells(lines.At(i)), "")
@@ -235,8 +238,8 @@ func (w *walker) table(n ast.Node, lead string) bool {
 			if c = w.plain(c); c == "" {
 				continue
 			}
-			if name := w.plain(head[i+1]); len(head) > 2 && name != "" {
-				c = name + " " + c
+			if len(head) > 2 && head[i+1] != "" {
+				c = head[i+1] + " " + c
 			}
 			rest = append(rest, c)
 		}
