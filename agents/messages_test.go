@@ -30,6 +30,7 @@ func TestAddressees(t *testing.T) {
 		{"a beginning", claude, PostArgs{Message: "m", ToAgent: " " + strings.ToUpper(beginning(cursor.Self(), other.Self()))}, map[*Store]bool{cursor: true}},
 		{"private", claude, PostArgs{Message: "m", ToAgent: other.Self(), Private: true}, map[*Store]bool{other: true}},
 		{"the only one of a type, private", cursor, PostArgs{Message: "m", ToAgent: "claude", Private: true}, map[*Store]bool{claude: true}},
+		{"the other one of the own type, private", cursor, PostArgs{Message: "m", ToAgent: "cursor", Private: true}, map[*Store]bool{other: true}},
 		{"others of the own type", cursor, PostArgs{Message: "m", ToAgent: "cursor"}, map[*Store]bool{other: true}},
 		{"a person", s, PostArgs{Message: "m"}, map[*Store]bool{cursor: true, other: true, claude: true}},
 	} {

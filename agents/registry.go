@@ -338,7 +338,7 @@ func (c caller) agent(p *project) (*agent, error) {
 	if a := p.agents[id]; a != nil {
 		return a, nil
 	}
-	a, err := p.only("agent", id)
+	a, err := p.only("agent", id, "")
 	if _, unknown := errors.AsType[*refusal.NotFoundError](err); unknown {
 		err = unknownAgent(id, " (register gives an id)")
 	}
@@ -346,14 +346,17 @@ func (c caller) agent(p *project) (*agent, error) {
 }
 
 // only finds the single agent for a name: an id, a prefix of one, or a type. A type must have
-// just one agent, or just one that has not finished.
-func (p *project) only(argument, name string) (*agent, error) {
+// just one agent, or just one that has not finished. me is not meant where there are others.
+func (p *project) only(argument, name, me string) (*agent, error) {
 	to, err := p.resolve(argument, name)
 	if err != nil || to.agent != nil {
 		return to.agent, err
 	}
 	list := p.ofType(to.kind)
 	working := slices.DeleteFunc(slices.Clone(list), func(a *agent) bool { return a.Status == statusFinished })
+	if len(working) > 1 {
+		working = slices.DeleteFunc(working, func(a *agent) bool { return a.ID == me })
+	}
 	switch {
 	case len(working) == 1:
 		return working[0], nil
@@ -370,7 +373,7 @@ func (p *project) only(argument, name string) (*agent, error) {
 // [*refusal.ArgumentError] that lists the candidates.
 func (s *core) Named(ctx context.Context, name string) (id string, err error) {
 	err = s.view(ctx, func(p *project, _ time.Time) error {
-		a, err := p.only("agent", name)
+		a, err := p.only("agent", name, "")
 		if err == nil {
 			id = a.ID
 		}
