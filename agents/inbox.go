@@ -138,7 +138,7 @@ func (p *project) addressed(m *message, name string, now time.Time) (note string
 	}
 	var to address
 	if m.Private { // seen by one agent, so a type must have just one
-		to.agent, err = p.only("to_agent", name, m.From)
+		to.agent, err = p.only("to_agent", name, m.From, now)
 	} else {
 		to, err = p.addressee(name)
 	}

@@ -51,6 +51,17 @@ func TestAddressees(t *testing.T) {
 	expect(t, "unread", must[Presence](t)(cursor.Presence(t.Context())).Unread, 0)
 }
 
+// A private message to a type goes to the one that is here, whoever went away without a word.
+func TestPrivateToTheOneHere(t *testing.T) {
+	b := newFixture(t)
+	s := b.open()
+	join(t, s, "claude", "a")
+	b.clock.pass(25 * time.Hour)
+	here, from := join(t, s, "claude", "b"), join(t, s, "cursor", "")
+	post(t, from, PostArgs{Message: "m", ToAgent: "claude", Private: true})
+	expect(t, "read", texts(read(t, here)), []string{"m"})
+}
+
 // beginning is the shortest part of an id that another id does not begin with.
 func beginning(id, another string) string {
 	n := 1

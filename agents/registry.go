@@ -338,7 +338,7 @@ func (c caller) agent(p *project) (*agent, error) {
 	if a := p.agents[id]; a != nil {
 		return a, nil
 	}
-	a, err := p.only("agent", id, "")
+	a, err := p.only("agent", id, "", time.Time{})
 	if _, unknown := errors.AsType[*refusal.NotFoundError](err); unknown {
 		err = unknownAgent(id, " (register gives an id)")
 	}
@@ -346,8 +346,9 @@ func (c caller) agent(p *project) (*agent, error) {
 }
 
 // only finds the single agent for a name: an id, a prefix of one, or a type. A type must have
-// just one agent, or just one that has not finished. me is not meant where there are others.
-func (p *project) only(argument, name, me string) (*agent, error) {
+// just one agent, or just one that has not finished. me is not meant where there are others. With a
+// time, neither are those that are away then, if any is here.
+func (p *project) only(argument, name, me string, now time.Time) (*agent, error) {
 	to, err := p.resolve(argument, name)
 	if err != nil || to.agent != nil {
 		return to.agent, err
@@ -356,6 +357,9 @@ func (p *project) only(argument, name, me string) (*agent, error) {
 	working := slices.DeleteFunc(slices.Clone(list), func(a *agent) bool { return a.Status == statusFinished })
 	if len(working) > 1 {
 		working = slices.DeleteFunc(working, func(a *agent) bool { return a.ID == me })
+	}
+	if here := slices.DeleteFunc(slices.Clone(working), func(a *agent) bool { return !a.present(now) }); !now.IsZero() && len(here) > 0 {
+		working = here
 	}
 	switch {
 	case len(working) == 1:
@@ -373,7 +377,7 @@ func (p *project) only(argument, name, me string) (*agent, error) {
 // [*refusal.ArgumentError] that lists the candidates.
 func (s *core) Named(ctx context.Context, name string) (id string, err error) {
 	err = s.view(ctx, func(p *project, _ time.Time) error {
-		a, err := p.only("agent", name, "")
+		a, err := p.only("agent", name, "", time.Time{})
 		if err == nil {
 			id = a.ID
 		}
