@@ -720,19 +720,27 @@ func TestCommitsThatAreNowhere(t *testing.T) {
 	}
 }
 
+// damaged is a machine that was closed and lost commits of its copy. The log is trimmed to its
+// half, and other has all of it.
+func damaged(t *testing.T) (s *server, lost, other *home) {
+	t.Helper()
+	s = serve(t)
+	lost, other = join(t, s.url()), join(t, s.url())
+	other.adds(t, 4)
+	other.shrink(t)
+	other.adds(t, 4)
+	lost.has(t, 8)
+	lost.close()
+	lost.damage(t)
+	return s, lost, other
+}
+
 // A copy that lost commits never becomes a snapshot. It is made anew from one.
 func TestDamagedCopyOfATrimmedLog(t *testing.T) {
 	for name, compacts := range map[string]bool{"fetches": false, "compacts first": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := serve(t)
-			a, b := join(t, s.url()), join(t, s.url())
-			b.adds(t, 4)
-			b.shrink(t)
-			b.adds(t, 4)
-			a.has(t, 8)
-			a.close()
-			a.damage(t)
+			s, a, _ := damaged(t)
 			a.open(t, s.url())
 			if compacts {
 				if err := a.Compact(t.Context()); err != nil {
@@ -919,14 +927,7 @@ func (u unmarked) Newest(ctx context.Context) (m journal.Mark, each uint64, err 
 // A copy that lost commits is not emptied before what it starts from is here.
 func TestDamagedCopyWithoutAMark(t *testing.T) {
 	t.Parallel()
-	s := serve(t)
-	a, b := join(t, s.url()), join(t, s.url())
-	b.adds(t, 4)
-	b.shrink(t)
-	b.adds(t, 4)
-	a.has(t, 8)
-	a.close()
-	a.damage(t)
+	s, a, b := damaged(t)
 	a.open(t, s.url(), func(so *options, o *journal.Options) {
 		so.Wait = 0
 		o.Remote = unmarked{b.stream.Log("counters")}
