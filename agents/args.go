@@ -137,7 +137,7 @@ func KindOf(id string) string {
 	return id[:i]
 }
 
-// WorksIn tells whether agents of a type work in a client: one name begins with all words of
+// WorksIn reports whether agents of a type work in a client: one name begins with all words of
 // the other, as with claude and claude-code.
 func WorksIn(kind, client string) bool {
 	kind, client = strings.ToLower(kind)+"-", client+"-"

@@ -191,7 +191,7 @@ func (p *project) waitingHandoffs() []Bundle {
 }
 
 // Revision is another number after each change of the project's agents, messages, claims
-// and handoffs. It may also change when the file is read anew.
+// and handoffs. It may also change when the file is read again.
 func (s *core) Revision(ctx context.Context) (n uint64, err error) {
 	err = s.view(ctx, func(p *project, _ time.Time) error {
 		n = p.changed

@@ -54,7 +54,7 @@ type messages struct {
 	list     []*message
 	findings []*message // for consolidation, kept also after everybody has read them
 	last     uint64     // the last message's number
-	tidyAt   int        // length of the list at which tidy runs next
+	tidyAt   int        // number of broadcasts at which tidy runs next
 }
 
 // waiting counts the messages that have not expired.
@@ -106,9 +106,9 @@ func (p *messages) lastBroadcast() uint64 {
 	return 0
 }
 
-// post adds a new message and returns the position of its author. The cursor of an author
-// that has read everything moves past it, because an agent that only writes would otherwise
-// keep all its messages from being dropped.
+// post adds a new message and returns the position of its author. If the author has read
+// everything, its cursor moves past the message. Otherwise the messages of an agent that only
+// writes could never be dropped.
 func (p *messages) post(m *message, author position) position {
 	if m.Number <= p.last {
 		return author

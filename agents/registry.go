@@ -53,13 +53,12 @@ const (
 	maxTries   = 30
 )
 
-// errTaken means that another process took the id in the meantime.
+// errTaken means that somebody else has the id.
 var errTaken = errors.New("the id was taken")
 
 // Register makes the caller an agent. If Actor.Agent names an agent, that one is resumed.
 // Otherwise it resumes one of the same type and role that no live connection holds, with
-// its diary and unread messages. If there is none, it creates a new agent. It takes the
-// liveness lock before the commit, so two callers never resume the same agent.
+// its diary and unread messages. If there is none, it creates a new agent.
 func (s *Store) Register(ctx context.Context, a Registration) (Registered, error) {
 	r, err := s.texts.registration(a)
 	if err != nil {
@@ -415,7 +414,8 @@ func (s *Store) Touch(ctx context.Context) error {
 	})
 }
 
-// touchQuietly is Touch for a call that has something else to do: a failure is only logged.
+// touchQuietly is Touch for a call that may commit nothing by which the agent counts as active.
+// A failure is only logged.
 func (s *Store) touchQuietly(ctx context.Context) {
 	if err := s.Touch(ctx); err != nil {
 		s.opts.Logger.Debug("the agent's activity was not recorded", "agent", s.Self(), "error", err)

@@ -1,12 +1,12 @@
 // Package embed turns texts into vectors, so that a question finds a fact with
 // which it shares no word.
 //
-// [Static] is the encoder that is built in: a table with a vector for each
-// token, 8 MB in the program, some microseconds a text, nothing to install.
-// [OpenModel] runs a sentence transformer that [Install] installed, 0.2 to 0.6 s
-// a text; it is better, and belongs in a process that lives on. Both are
-// encoders of package vectors. The transformer alone would leave a fresh install and every cold
-// command without recall by meaning.
+// [Static] is the built-in encoder: a table with a vector for each token, 8 MB in
+// the program, a few microseconds a text, nothing to install. [OpenModel] runs a
+// sentence transformer that [Install] installed, 0.2 to 0.6 s a text. It is
+// better, and belongs in a long-lived process. Both are encoders of package
+// vectors. With the transformer alone, a fresh install and every single command
+// would lack recall by meaning.
 //
 // # Installed models
 //

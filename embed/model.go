@@ -32,9 +32,9 @@ type ModelError struct {
 
 func (e *ModelError) Error() string { return fmt.Sprintf("model %s: %s", e.Model, e.Problem) }
 
-// Model is a sentence transformer. Several goroutines may use it:
-// their texts take turns. It takes from 100 to 500 MB and from 0.2 to 2 s a text, so it
-// belongs in a process that lives on, and is closed when idle.
+// Model is a sentence transformer. Several goroutines may use it; their texts are encoded one
+// after another. It needs 100 to 500 MB, and 0.2 to 2 s a text. So it belongs in a long-lived
+// process, and is closed when idle.
 type Model struct {
 	name  string
 	dim   int

@@ -51,11 +51,11 @@ var oddTexts = [...]string{
 	"https://example.com/a/b?c=d#e snake_case camelCase kebab-case v1.2.3 {\"json\": [1, 2]}",
 }
 
-// SelfTest loads the model in a folder and runs texts of all lengths and
-// scripts through it, and says what it measured or what is wrong. It runs in
-// this process, which a broken model can end: back ends panic in goroutines of
-// their own. So whoever does not trust the model yet runs it in another
-// process (see [Child]). It takes from one to ten seconds.
+// SelfTest loads the model in a folder and encodes texts of all lengths and
+// scripts. It reports what it measured or what is wrong. It runs in this
+// process, which a broken model can end, because back ends panic in their own
+// goroutines. So run an untrusted model in another process (see [Child]). It
+// takes one to ten seconds.
 func SelfTest(ctx context.Context, dir string) (Report, error) {
 	manifest, err := readManifest(dir)
 	if err != nil {
@@ -158,7 +158,7 @@ func (t *selfTest) meaning(ctx context.Context) error {
 	return nil
 }
 
-// repeats checks that a text has one vector, whenever it is asked for.
+// repeats checks that a text always has the same vector.
 func (t *selfTest) repeats(ctx context.Context) error {
 	first, err := t.encode(ctx, similarPairs[0][0])
 	if err != nil {
@@ -200,7 +200,7 @@ type result struct {
 
 // Exec makes a Child of a command line that calls Work with the rest of its
 // arguments, as Exec("/usr/bin/lean-ctx", "embed-worker"). The error of a process
-// that dies holds the first line of what it said.
+// that dies has the first line of its output.
 func Exec(path string, args ...string) Child {
 	return func(ctx context.Context, dir string) (Report, error) {
 		cmd := exec.CommandContext(ctx, path, append(args[:len(args):len(args)], dir)...)

@@ -35,10 +35,10 @@ var vocabulary30k string
 //go:embed table/table.bin
 var table256 string
 
-// StaticEncoder is the encoder that is built in: each token has a vector in a
-// table, and a text's vector is the sum of its tokens', brought to length 1. Order
-// and context are lost, which costs some precision and makes it ten thousand times
-// as fast as the transformer whose outputs the table was trained on.
+// StaticEncoder is the built-in encoder. Each token has a vector in a table, and a
+// text's vector is the sum of its tokens' vectors, scaled to length 1. Order and
+// context are lost, which costs some precision. It is ten thousand times as fast as
+// the transformer whose outputs the table was trained on.
 type StaticEncoder struct {
 	words *wordPieces
 	rows  *table
@@ -103,10 +103,9 @@ func (s *StaticEncoder) Encode(ctx context.Context, texts []string) ([][]float32
 	return vectors, nil
 }
 
-// Knows reports whether a text holds a word, of three letters or more, that the
-// encoder has whole. Of one that it puts together from syllables only (a made-up
-// name, another language) the vector means next to nothing, though it is near to
-// something as every vector is.
+// Knows reports whether a text has a word of three letters or more that is in the
+// vocabulary. A word that is only composed of word pieces (a made-up name, another
+// language) has a vector that means almost nothing, though some vector is always near.
 func (s *StaticEncoder) Knows(text string) bool {
 	for word := range strings.FieldsSeq(clean(cut(text, longestText))) {
 		word = strings.TrimFunc(word, punctuation)

@@ -142,10 +142,10 @@ func punctuation(r rune) bool {
 // for both encoders: any string is fine, invalid UTF-8 included, and what comes
 // out is valid and stays the same when cleaned again.
 //
-// The steps are invalid bytes out, lower case, canonical decomposition, marks
-// that take no room (Mn) out, controls, format characters, private use and
-// U+FFFD out, and every space one of its own kind. The order matters: an accent
-// is only a mark of its own once the letter is decomposed.
+// The steps, in order: remove invalid bytes; lower case; canonical
+// decomposition; remove non-spacing marks (Mn); remove controls, format
+// characters, private use and U+FFFD; turn every space into a plain one. The order
+// matters: an accent is a separate mark only after decomposition.
 func clean(text string) string {
 	if plain(text) {
 		return text

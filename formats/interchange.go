@@ -168,8 +168,8 @@ func parseJSONL(data []byte) Parsed {
 }
 
 // parseArray reads element by element, so that one bad record does not take the
-// others with it. What is no JSON is an error: nothing can be told of what
-// would follow.
+// others with it. Text that is not JSON is an error, because nothing after it can be
+// read reliably.
 func parseArray(data []byte) (Parsed, error) {
 	p := Parsed{Kind: Array}
 	line, counted, element := 1, 0, 0

@@ -19,10 +19,10 @@ import (
 //
 // Defaults are that program's: privacy project_only, archetype by category, one
 // confirmation, one revision; valid_from, last_confirmed and recorded_from are
-// created_at. Confidences outside 0..1, which its command line let in, are
-// brought back to the nearer end. Known enum values are spelled in snake_case,
-// unknown ones stay. Supersedes, there an MD5 or (older) a name, becomes the id
-// of the version meant if the file has it, else stays.
+// created_at. Confidences outside 0..1, which its command line accepted, are
+// clamped. Known enum values are spelled in snake_case, unknown ones stay.
+// Supersedes, there an MD5 or (older) a name, becomes the id of that version
+// if the file has it, else stays.
 //
 // Its log of errors, pending errors and statistics of gotchas are not read.
 // A knowledge.json that has a schema is not that program's: an error.
@@ -56,7 +56,7 @@ func ReadLeanCtxDir(fsys fs.FS) (*Document, error) {
 	return d, nil
 }
 
-// readBeside reads a file that need not be there. That program wrote these
+// readSibling reads a file that need not be there. That program wrote these
 // files in place, so an empty one is what a crash left: nothing.
 func readBeside(fsys fs.FS, name string, into any) error {
 	data, err := fs.ReadFile(fsys, name)

@@ -45,7 +45,7 @@ type Source struct {
 	Confidence float64   `json:"confidence,omitzero"` // 0..1, as given with this assertion
 
 	// Files are the project's files that stood behind the assertion, as they were
-	// then. A confirmation without a file takes those of the version anew.
+	// then. A confirmation without a file takes those of the version again.
 	Files []FileState `json:"files,omitempty"`
 
 	Extra Unknown `json:",embed"`
@@ -232,7 +232,7 @@ type Dispute struct {
 	Removal    bool       `json:"removal,omitzero"`  // it says that the fact is no longer true, from ValidUntil on if that is given
 	Rename     *Name      `json:"rename,omitempty"`  // it says that the fact should go by this name
 	Reason     string     `json:"reason,omitzero"`   // of a removal: why, as given
-	Merge      bool       `json:"merge,omitzero"`    // of a renaming: also if there is a fact of that name
+	Merge      bool       `json:"merge,omitzero"`    // of a rename: also if there is a fact of that name
 	Rival      *Name      `json:"rival,omitempty"`   // of a removal: the fact that has Value, which contradicts or supersedes this one
 	Against    string     `json:"against"`           // id of the believed version
 	State      string     `json:"state"`             // open, accepted, rejected, closed
@@ -321,7 +321,7 @@ type Replica struct {
 	Synced time.Time         `json:"synced"`           // when that was
 }
 
-// Renaming gives a fact another name, with its whole history. What is linked to it
+// Rename gives a fact another name, with its whole history. What is linked to it
 // follows. If there is a fact of that name already, the two become one.
 type Renaming struct {
 	From Name      `json:"old_name"`

@@ -140,7 +140,7 @@ func (l *lookup) markOutdated(ctx context.Context, r *Recalled) {
 // similarMost is how many facts with the same value an answer names.
 const similarMost = 3
 
-// sameElsewhere names other current facts that say the same, unless somebody
+// sameInOtherRooms names other current facts that say the same, unless somebody
 // judged that before. It is advice: nothing is done about them. A port or a yes
 // says little about another room's.
 func sameElsewhere(k state.Known, r Remembered, now time.Time) (out []Similar) {

@@ -25,10 +25,10 @@ const (
 	maintainEach = 24 * time.Hour
 )
 
-// archivable reports whether v, one of the versions vs of a fact, leaves the active set at t.
-// Then its confidence has faded, and nobody asked for it lately. A confidence that was low from
-// the beginning is no reason: half of it must have faded. covered is how far back the record of
-// retrievals reaches. A retrieval before that counts as read.
+// archivable reports whether v, one of the versions vs of a fact, leaves the active set at t: its
+// confidence has faded, and nobody retrieved it lately. If its confidence was low from the
+// beginning, half of it must have faded. covered is how far back the record of retrievals
+// reaches; a version counts as retrieved before that.
 func archivable(v *fact.Version, vs []*fact.Version, t time.Time, r fact.Retrievals, covered time.Duration) bool {
 	if v.ArchivedAt != nil || !fact.HoldsAt(v, vs, t) {
 		return false
@@ -52,7 +52,7 @@ func archivable(v *fact.Version, vs []*fact.Version, t time.Time, r fact.Retriev
 	return covered >= archiveIdle && t.Sub(last) > archiveIdle
 }
 
-// wakes reports whether v, which is dormant, was given by recall since.
+// wakes reports whether recall returned v after it became dormant.
 func wakes(v *fact.Version, vs []*fact.Version, t time.Time, r fact.Retrievals) bool {
 	return v.ArchivedAt != nil && r.Last.After(*v.ArchivedAt) && fact.HoldsAt(v, vs, t)
 }
@@ -64,7 +64,7 @@ const archivedAtOnce = 1000
 // Maintained is what a maintenance pass did.
 type Maintained struct {
 	Archived int // facts that left the active set
-	Woken    int // dormant facts that recall gave, and that came back
+	Woken    int // dormant facts that recall returned, and that are active again
 
 	first []Moved // of them, by name
 }
@@ -77,7 +77,7 @@ type Moved struct {
 	Woken    bool   `json:"woken,omitempty"`
 }
 
-// movedMost is how many of them an answer holds, and movedShown how many it shows.
+// maxMoved is how many of them an answer holds, and movedShown how many it shows.
 const (
 	movedMost  = 100
 	movedShown = 10

@@ -125,7 +125,7 @@ func TestConsolidateNamesWhatItArchives(t *testing.T) {
 }
 
 // Restoring keeps a fact awake for 180 days. A dormant fact that recall gives wakes with the
-// next pass; one that a hook gives does not. The 90 days begin anew where the record of
+// next pass; one that a hook gives does not. The 90 days start over where the record of
 // retrievals is lost.
 func TestDormantFactsWake(t *testing.T) {
 	s := testStore(t, nil)

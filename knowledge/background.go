@@ -30,20 +30,20 @@ const (
 // and whether a maintenance pass is due.
 const tidyEach = 10 * time.Second
 
-// After this work a store rests restTimes as long as it took. So writers who keep coming
-// have the processor, and the next index takes in more facts at once.
+// After this work a store waits pauseTimes as long as it took. That leaves the processor to
+// writers, and the next index takes in more facts at once.
 const (
 	restTimes = 4
 	restMost  = 2 * time.Second
 )
 
-// background is a store's work beside its calls: that of a server between them, and that of a
-// command after its answer.
+// background is a store's work beside its calls: in a server between them, in a command after
+// its answer.
 type background struct {
 	store   *Store // in nobody's name
 	stop    context.CancelFunc
 	running sync.WaitGroup
-	behind  chan struct{} // told that much is only in memory
+	behind  chan struct{} // signals that many facts are only in memory
 	commits atomic.Int64  // of single facts
 }
 
@@ -171,7 +171,7 @@ func (b *background) settleIndex() (synced bool) {
 	return true
 }
 
-// Overgrown tells whether a journal is several times as long as it should get.
+// Overgrown reports whether a journal is several times as long as it should get.
 func Overgrown(at journal.Stats) bool { return at.JournalBytes > overgrowth*at.Limit() }
 
 // OvergrownLine says what a journal costs that is several times its limit.

@@ -135,7 +135,7 @@ func Consolidate(ctx context.Context, s *Store, p Promotion) (Promoted, error) {
 
 func (p *Promoted) moved(m Maintained) { p.Archived, p.Woken, p.Moved = m.Archived, m.Woken, m.first }
 
-// budget is how many are promoted at most: none if 0 was asked for.
+// budget is how many are promoted at most; 0 means none.
 func budget(argument string, given *int, standard int) (int, error) {
 	switch {
 	case given == nil:

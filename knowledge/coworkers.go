@@ -16,7 +16,7 @@ type Coworkers interface {
 	// a client whose agent has not registered. Both may be empty.
 	Tasks(ctx context.Context, agent, client string) (Tasks, error)
 
-	// Company lists the agents at work, as id(role) and in order, and counts
+	// Presence lists the agents at work, as id(role) and in order, and counts
 	// what one of them has not read yet.
 	Company(ctx context.Context, agent string) (agents []string, unread int, err error)
 

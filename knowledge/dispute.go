@@ -108,8 +108,7 @@ func disputeID(f state.Facts, d formats.Dispute) string {
 	}
 }
 
-// dispute is the claim that an assertion makes when it may not replace what is
-// believed.
+// dispute is what the assertion becomes if it may not replace the believed version.
 func (c *Checked) dispute() formats.Dispute {
 	return formats.Dispute{
 		Value: c.Value, Confidence: c.Confidence, Source: c.Source, ValidFrom: c.From, ValidUntil: c.Until,
@@ -126,7 +125,7 @@ func Contest(f state.Facts, d formats.Dispute, old *fact.Version, present time.T
 
 // Settle judges a dispute. It is pure.
 //
-//   - Accepting does with the judge's authority what the dispute wants: it asserts the value anew,
+//   - Accepting does with the judge's authority what the dispute wants: it asserts the value again,
 //     ends the fact, or gives it the other name.
 //   - Rejecting an open dispute leaves what is believed. If the disputed assertion could replace
 //     it by now, the judge confirms it, so that it cannot.
@@ -315,7 +314,7 @@ func (x Contested) TextIn(call prose.Syntax) string {
 	return text
 }
 
-// recordOf says as what a claim is recorded, and how to settle it.
+// recordOf says under which id a dispute is recorded, and how to settle it.
 func recordOf(d formats.Dispute, undone, verdict string, call prose.Syntax) string {
 	switch {
 	case d.State == formats.DisputeRefused:

@@ -1,13 +1,13 @@
-// Package knowledge keeps the facts of one project over time. It knows who said what, since when
-// it is true, how often it was confirmed, and what it contradicted.
+// Package knowledge keeps the facts of one project over time. It knows who asserted a fact, since
+// when it is true, how often it was confirmed, and what it contradicted.
 //
 // # Two times
 //
 // A fact has versions, one value each. A version has a valid period, when it
 // is true of the project, and a recorded period, when the store held it. Both
-// are half-open. Valid periods of a fact never overlap; there is a gap only
-// where somebody gave an end or retracted. A version keeps its earlier valid
-// periods, so "what did we know on that day" has the same answer for ever.
+// are half-open. Valid periods of a fact never overlap. There is a gap only
+// after a planned end or a retraction. A version keeps its earlier valid
+// periods, so "what did we know on that day" always has the same answer.
 //
 // # Where to look
 //
@@ -17,14 +17,14 @@
 //	dispute.go     disputes: how one is recorded, and how it is settled
 //	recall.go      questions; package recall ranks
 //	retract.go     remove and erase; rename.go, undo.go
-//	store.go       Open, View, Update; background.go what happens beside calls
+//	store.go       Open, View, Update; background.go has the work between calls
 //
 // A [Store] has what all operations need, and Remember, Recall and Remove. Every other operation
-// is a function of a Store in the file of its name, such as [Rename]. Packages above work on a
+// is a function of a Store in the file of its name, such as [Rename]. Packages above it work on a
 // Store as well: briefing, listing (rooms, status, disputes …), history (timeline, why, diff),
-// transfer (import, export), advice (health, judge, duplicates). Below are fact (a fact as a
-// value in time; salience.go has the half-lives), verdict (compares two values) and meaning
-// (joins words and meaning). State is all that is known, and how commits change it.
+// transfer (import, export), advice (health, judge, duplicates). Packages below it: fact (versions
+// and periods; salience.go has the half-lives), verdict (compares two values), meaning (the texts
+// to encode) and state (all facts, and how commits change them).
 //
 // # Decisions
 //

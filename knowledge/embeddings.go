@@ -15,7 +15,7 @@ type VectorStatus struct {
 	AutoDownload bool            `json:"auto_download"`
 	IndexEntries int             `json:"index_entries"` // facts that have a vector of the encoder in use
 	Path         string          `json:"path"`
-	Encoder      string          `json:"encoder"` // that a server's questions are asked with now
+	Encoder      string          `json:"encoder"` // the encoder that a server uses for questions now
 	Entries      []VectorEntries `json:"entries"`
 	Backlog      int             `json:"backlog"` // facts that the best encoder has no vector of yet
 	Why          string          `json:"why"`

@@ -20,11 +20,11 @@ import (
 
 // Erased facts in a team
 //
-// Who erases a fact commits a tombstone, takes the bytes off its own disk, and has the team's stream
-// do the same: a snapshot of the state without the fact takes the place of the commits that had it.
-// Another machine has forgotten the fact when it has fetched the tombstone. Its files have the
-// bytes until it writes them anew too. A server does that in the background and a command at its
-// end, when the tombstones are not those of the last time, which the file "erased" names.
+// The machine that erases a fact commits a tombstone and removes the bytes from its own disk. In the
+// team's stream, a snapshot of the state without the fact replaces the commits that had it. Another
+// machine forgets the fact when it fetches the tombstone. Its files have the bytes until it rewrites
+// them: a server in the background, a command at its end. The file "erased" names the tombstones for
+// which that is done.
 
 // erasedFile names the tombstones whose facts are off the disk.
 const erasedFile = "erased"

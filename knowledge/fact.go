@@ -34,7 +34,7 @@ type Outcome string
 const (
 	Created    Outcome = "created"    // nothing was believed under this name
 	Confirmed  Outcome = "confirmed"  // the value was believed already
-	Refined    Outcome = "refined"    // the value says all that the old one said, and more
+	Refined    Outcome = "refined"    // the value contains the whole old one and adds to it
 	Added      Outcome = "added"      // the value is true beside the others that the fact has
 	Superseded Outcome = "superseded" // the world changed: another value was true until now
 	Corrected  Outcome = "corrected"  // we were wrong: another value never was true

@@ -64,9 +64,8 @@ func session(kind string) (category string, confidence float64, ok bool) {
 	return "", 0, false
 }
 
-// Search looks through all projects' current facts and diaries. Facts of other
-// projects that are private to them are never shown, nor is what their agents
-// said to each other. Diaries that cannot be read are named in the answer.
+// Search reads the current facts and diaries of all projects. It never shows other projects'
+// private facts, nor their agents' messages. The answer names diaries that cannot be read.
 func (l *Library) Search(ctx context.Context, q Lookup) (Results, error) {
 	if err := refusal.Required("query", q.Query); err != nil {
 		return Results{}, err
@@ -129,8 +128,8 @@ func (r *Results) from(ctx context.Context, s *Store, own bool) error {
 	return nil
 }
 
-// diaryRef is how the names of diaries' entries begin. Other projects see
-// nothing else: of a post one cannot tell here whom it was meant for.
+// diaryRef is the prefix of references to diary entries. Other projects see nothing else:
+// messages may be private.
 const diaryRef = "diary:"
 
 // coverage is the share of terms that stand in a text.

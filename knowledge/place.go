@@ -197,7 +197,7 @@ func (p *placement) source() Source {
 }
 
 // confirming is the source of an assertion that confirms v. Where it names no file
-// those behind v are taken anew.
+// those behind v are taken again.
 func (p *placement) confirming(v *fact.Version) Source {
 	s := p.source()
 	if len(s.Files) == 0 {

@@ -34,8 +34,8 @@ type Question struct {
 	IncludeArchived bool     `json:"include_archived,omitempty" jsonschema:"also facts outside the active set"`
 	Explain         bool     `json:"explain,omitempty" jsonschema:"show the parts of each score"`
 
-	// Prompt says that nobody asked: the query is what somebody is about to do.
-	// Then no date is read from it, nothing weak is told, and no retrieval counts.
+	// Prompt says that the query is a prompt, not a question. Then dates in it are ignored,
+	// weak answers are left out, and no retrieval is counted.
 	Prompt bool `json:"-"`
 }
 
@@ -68,9 +68,9 @@ type query struct {
 	rules       bool   // only what says how to work
 }
 
-// Recall gives back the facts that answer a question, best first. Only facts
-// believed valid at the instant asked about are answers. Finding nothing is an
-// answer, not an error. Reading changes no fact.
+// Recall returns the facts that answer a question, best first. Only facts believed valid at
+// the question's instant are answers. Finding nothing is an answer, not an error. Reading
+// changes no fact.
 func (s *Store) Recall(ctx context.Context, q Question) (Recalled, error) {
 	if err := q.check(); err != nil {
 		return Recalled{}, err
@@ -368,7 +368,7 @@ type candidates struct {
 	versions  []*fact.Version
 	words     int // how many of them were found by words, the first ones
 	ranked    []recall.Candidate
-	valueless [][]*fact.Version // facts found by words that have no value at the time asked about
+	valueless [][]*fact.Version // facts found by words that have no value at the question's instant
 }
 
 func (l *lookup) candidates(ctx context.Context, k state.Known, x *state.Index, f *query) (*candidates, error) {
@@ -466,8 +466,8 @@ func (c *candidates) addVectors(ctx context.Context, x *vectorSync, e vectors.En
 // beside a prompt. Who asked may skip a line; who did not is only disturbed.
 const leastUnasked = .1
 
-// answer ranks the candidates and takes over what is told. The answer says that
-// meaning had a part in it if words alone would not have found what is shown.
+// answer ranks the candidates and puts the answers into r. r names the encoder if words alone
+// would not have found what is shown.
 func (c *candidates) answer(r *Recalled, parsed *recall.Question, m *questionMeaning) {
 	r.compared = c.versions
 	for _, a := range parsed.Rank(c.ranked, m.compared()) {
@@ -507,11 +507,10 @@ func (m *questionMeaning) compared() *recall.Meaning {
 // longer holds, or of another room.
 const nearMost = 4 * candidatesMost
 
-// encode encodes a question and searches the kept vectors, with the best encoder that can be
-// used now. It is nil where words alone decide. A command has no time for an installed model
-// unless meaning was asked for. For a task, whose sentences are compared one by one, the
-// built-in encoder finds as much. Of another time there are no vectors, so the hits by words
-// alone are compared.
+// encode encodes a question and searches the stored vectors, with the best encoder that is
+// available. It returns nil if words alone decide. A command loads an installed model only for
+// mode semantic or hybrid. For a long task the built-in encoder finds as much. For a past time
+// there are no vectors, so only the hits by words are compared.
 func (l *lookup) encode(ctx context.Context) (*questionMeaning, error) {
 	s, q, parsed := l.store, &l.question, l.parsed
 	if s.opts.Encoders == nil || q.Mode == modeLexical {

@@ -65,7 +65,7 @@ type Found struct {
 	SourceState   string             `json:"source_state,omitempty"`   // changed or gone: the file that its source names is not what it was
 	Parts         map[string]float64 `json:"parts,omitempty"`
 
-	Maybe   bool  `json:"maybe,omitempty"`   // too weak to be told as an answer
+	Maybe   bool  `json:"maybe,omitempty"`   // too weak for a firm answer
 	Planned *Plan `json:"planned,omitempty"` // its next change, if the question is about now
 
 	Version *fact.Version `json:"-"` // what was found
@@ -92,8 +92,7 @@ func FoundAt(v *fact.Version, now time.Time) Found {
 	return found(v, &query{filter: state.Filter{Now: now, AsOf: now}, now: now})
 }
 
-// cut keeps the first of the facts, as many as were asked for. Weak ones do not
-// count.
+// cut keeps the first facts, up to the limit. Weak ones do not count.
 func (r *Recalled) cut() {
 	r.AsOf, r.KnownAt = r.query.filter.AsOf, r.query.filter.Known
 	if r.KnownAt.IsZero() {
@@ -125,7 +124,7 @@ func (r *Recalled) addPlans(k state.Known) {
 	}
 }
 
-// firm counts the facts that are told as answers; they come first.
+// firm counts the facts that are firm answers; they come first.
 func (r *Recalled) firm() int {
 	if i := slices.IndexFunc(r.Facts, func(f Found) bool { return f.Maybe }); i >= 0 {
 		return i

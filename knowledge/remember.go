@@ -64,25 +64,26 @@ func assertHere(st state.Known, a Checked, now, present time.Time) ([]state.Even
 
 // Assert is the whole policy of remember. It is pure. The rules, in the order of [decide]:
 //
-//  1. Line. A fact has one value at a time, unless somebody added one with also. Of several values
-//     only one ends: the one named in replaces, or the only one that is refined. A star ends all.
-//  2. Confirm. The believed value again, without a period, counts as one assertion more and
-//     changes nothing. Package verdict says which values are equal.
+//  1. Line. A fact has one value at a time, unless somebody added one with also. If it has
+//     several, only one ends: the one named in replaces, or the only one that is refined.
+//     replaces=* ends all.
+//  2. Confirm. The believed value again, without a period, is a confirmation and changes nothing
+//     else. Package verdict decides which values are equal.
 //  3. Period. It begins at valid_from or now, and ends at valid_until or with the next version.
 //     A correction has the period of the version that was wrong.
-//  4. Room. Versions of the same value that the period touches become one with it, which
-//     confirms them. Another value ends where the period begins. If the period was given an end,
-//     that value holds again from there. A version that is covered whole is no longer believed.
+//  4. Room. Versions of the same value that the period touches are merged with it, which
+//     confirms them. Another value ends where the period begins. If the period has an end, that
+//     value holds again from there. A version that is wholly covered is no longer believed.
 //  5. Authority. The order is user, file or tool, agent, import. Nobody changes what a source of
 //     more authority asserted, what is pinned, or, with a confidence under 50%, another author's
 //     value of 80% or more: see [protection]. A change that is not allowed only opens a dispute.
 //  6. Outcome. It names what happened: created, added, superseded, corrected …
-//  7. Verdict. A value that says all that the old one said, and more, refines it. Any other
-//     contradicts it. A contradiction of low severity prints no warning.
-//  8. Doubt. The new value is believed and the old one disputed, if two authors change the fact
-//     back and forth, or if they did not know of each other.
+//  7. Verdict. A value that contains the whole old value and adds to it refines it. Any other
+//     value contradicts it. A contradiction of low severity prints no warning.
+//  8. Doubt. If two authors change the fact back and forth, or did not know of each other, the
+//     new value is believed and the old one becomes a dispute.
 //
-// File place.go carries the decision out.
+// File place.go applies the decision to the versions.
 func Assert(f state.Facts, a Checked, now time.Time) ([]state.Event, Remembered, error) {
 	d, err := decide(f, a, now)
 	if err != nil {
@@ -92,7 +93,7 @@ func Assert(f state.Facts, a Checked, now time.Time) ([]state.Event, Remembered,
 	return events, r, nil
 }
 
-// decision is what is to be done with an assertion, and what that was decided on.
+// decision is what an assertion will do, and what the decision is based on.
 type decision struct {
 	facts    state.Facts
 	asserted Checked
@@ -243,8 +244,8 @@ func (d *decision) believed() *fact.Version {
 // the order of recording decides, and that version was true. A correction takes that version's
 // place, and the same value begins with it.
 //
-// Of a value that has ended, and whose beginning nobody knows, the least that can be said is that
-// it was true just before its end. So what was believed before stays.
+// If a value has ended and nobody knows its beginning, it is only certain that it was true just
+// before its end. So what was believed before that stays.
 func (d *decision) findBeginning() {
 	a := &d.asserted
 	if a.FromDay {
@@ -524,7 +525,7 @@ func (d *decision) weigh() {
 	}
 }
 
-// refines reports whether the value says all that the old one said, and more.
+// refines reports whether the value contains the whole old value and adds to it.
 func (d *decision) refines() bool { return d.old != nil && d.compare(d.old) == verdict.Refined }
 
 // # 8. Doubt

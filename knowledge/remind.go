@@ -42,7 +42,7 @@ func (r Reminded) Text() string {
 	return fmt.Sprintf("Reminder %s set: %s (%s)", x.ID, prose.Brief(x.Text), reminder.Trigger(x)) + prose.Redacted(r.Redacted)
 }
 
-// Remind stores an intention. It needs one trigger at least: without one it
+// Remind stores a reminder. It needs one trigger at least: without one it
 // would never surface.
 func Remind(ctx context.Context, s *Store, a Intention) (Reminded, error) {
 	in := input{secrets: s.secrets}
@@ -124,10 +124,9 @@ func RemindDone(ctx context.Context, s *Store, d Done) (Reminded, error) {
 	return r, err
 }
 
-// surfacing lists the open reminders that a question meets: their keyword stands in it as whole
-// words. A question about now also meets those that are due today, or whose task has come to its
-// state. It follows an answer, so a store that was to be taken over has been by now, or has said
-// why not.
+// surfacing lists the open reminders to show with an answer: their keyword is in the question, as
+// whole words. A question about now also gets those that are due today, or whose task has reached
+// its state. It runs after the answer, so a store to adopt has been adopted by now.
 func (l *lookup) surfacing(ctx context.Context, f *query) (out []formats.Reminder, err error) {
 	var open []formats.Reminder
 	err = l.store.log.Look(ctx, func(st state.Known) error {

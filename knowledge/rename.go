@@ -103,7 +103,7 @@ type renaming struct {
 	now, present time.Time // the recorded time, and the one that is the present
 }
 
-// decide gives the events, the renaming first. If what is believed has more
+// decide gives the events, the rename first. If what is believed has more
 // authority, they record a dispute instead. It is pure.
 func (r renaming) decide() (events []state.Event, x Contested, err error) {
 	from, to := fact.IDOf(r.from.Category, r.from.Key), fact.IDOf(r.to.Category, r.to.Key)

@@ -9,7 +9,7 @@ import (
 	"leanctx/knowledge/state"
 )
 
-// SourceState tells whether the project's files that stand behind a version are what
+// SourceState reports whether the project's files that stand behind a version are what
 // they were when it was last asserted: empty, changed or gone. Gone weighs more. A
 // version without files, or one that has ended, has none.
 func (s *Store) SourceState(v *fact.Version, now time.Time) string {

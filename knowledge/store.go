@@ -67,7 +67,7 @@ type Options struct {
 	Team   journal.Team                // the machines that share the facts; nil: this one alone
 	Fence  journal.Fence               // of the facts while they move to a team or back; may be nil
 
-	Detach func() // starts a process that compacts the store, which builds its index; may be nil
+	Detach func() // starts a process that compacts the store, which makes its index and vectors; may be nil
 }
 
 // Store is the facts of one project. It is safe for concurrent use, by any
@@ -163,7 +163,7 @@ func (s *Store) View(ctx context.Context, f func(st *state.State, now time.Time)
 	return s.log.View(ctx, func(st *state.State) error { return f(st, s.at(st.At())) })
 }
 
-// Look is [Store.View] for what needs few facts: it need not read them all. f may
+// ViewSome is [Store.View] for callers that need few facts: it may read only those. f may
 // run twice.
 func (s *Store) Look(ctx context.Context, f func(k state.Known, now time.Time) error) error {
 	if err := s.adopt(ctx); err != nil {
@@ -231,8 +231,8 @@ func (s *Store) author() *state.Author {
 	return &state.Author{By: s.actor.Agent, Kind: s.actor.kind(), Clock: s.Now()}
 }
 
-// adopt calls Options.Adopt once. An attempt that fails is told, made again
-// later, and does not keep anyone from working.
+// adopt calls Options.Adopt once. A failure is reported and retried later; it does not stop
+// the operation.
 func (s *Store) adopt(ctx context.Context) error {
 	s.used.Store(true)
 	if s.opts.Adopt == nil || s.adopted.Swap(true) {

@@ -31,7 +31,7 @@ type vectorSync struct {
 	lacking atomic.Bool // a question would have needed vectors that there are not
 }
 
-// How many texts may be encoded before an answer. Up to spotMost are not kept, more are kept,
+// How many texts may be encoded before an answer. Up to maxSpot are not kept, more are kept,
 // and what is over the limits is left for after the answer.
 const (
 	spotMost    = 64
@@ -266,7 +266,7 @@ func (x *vectorSync) settle(synced bool) {
 		}
 		few = known && len(tail) <= learnServer || x.lacking.Load() && k.Count <= learnServer
 		return nil
-	}); err == nil && few { // more takes longer: imports, compactions and servers do it
+	}); err == nil && few {
 		x.update(ctx, *e)
 	}
 }

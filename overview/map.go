@@ -32,7 +32,7 @@ type Memory interface {
 type Work struct {
 	Task   string   // as it was given; may be empty
 	Files  []string // the files below the requested path, or else the best files for the task
-	Budget int      // most tokens of the briefing
+	Budget int      // the most tokens of the briefing
 }
 
 // MapOptions are the settings of NewMap; nil and the zero value work.

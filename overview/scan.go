@@ -20,11 +20,11 @@ import (
 	"leanctx/overview/tree"
 )
 
-// readMost is the size in bytes up to which a file is read. A larger one was not written by
+// maxRead is the size in bytes up to which a file is read. A larger one was not written by
 // hand.
 const readMost = 1 << 20
 
-// totalMost is the most bytes that one overview reads: about ten times a large project. Further
+// maxTotal is the most bytes that one overview reads: about ten times a large project. Further
 // files are known by name alone. Without a limit an overview of a home directory would take
 // minutes.
 const totalMost = 1 << 30
@@ -36,7 +36,7 @@ const headMost = 8 << 10
 type entry struct {
 	tree.File
 	ReadAt   int64 // when it was read, nanoseconds since 1970
-	Skip     bool  // never listed: no text, generated, third-party code, over readMost, or unreadable
+	Skip     bool  // never listed: no text, generated, third-party code, over maxRead, or unreadable
 	More     int   // definitions beside Names
 	Pkg      string
 	Doc      string

@@ -238,7 +238,7 @@ func definitions(e *entry) string {
 	return text
 }
 
-// private rates a name by its letters: the higher, the less it is meant for others.
+// private rates a name by its letters: the higher, the less public.
 func private(l source.Language, name string) int {
 	first, _ := utf8.DecodeRuneInString(name)
 	switch {

@@ -16,10 +16,10 @@
 // store's lock on the newest state, so exactly one of many has it. Nobody need be
 // registered yet: a task waits for the first agent of its type.
 //
-// The assignee and the giver change a task. The giver starts one itself only while it
-// is unclaimed. An agent that takes over the giver's work stands in for it. Every other
-// agent is refused and told who may; all may comment. A caller that is no agent, be it a
-// person or a client that did not register, may do anything that the table allows.
+// A task is changed by its assignee and its creator. The creator starts it only while it is
+// unclaimed. An agent that takes over the creator's work replaces it here too. Any other agent
+// is refused, and the error names who may; all may comment. A caller that is no agent, such as
+// a person or an unregistered client, may do anything that the table of states allows.
 //
 // A task whose assignee is silent says so wherever it is shown, and another agent may
 // claim it. Silence is computed when a task is shown; it is never stored.

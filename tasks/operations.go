@@ -74,7 +74,7 @@ func (s *Store) Create(ctx context.Context, d Draft) (CreatedTask, error) {
 // create returns the events for a new task. The record lacks its id, its time, its
 // parent and the tasks that it waits for.
 func (p project) create(r *record, d Draft, now time.Time) ([]event, error) {
-	r.Parent, r.After = "", nil // they are found anew when the commit is decided again
+	r.Parent, r.After = "", nil // they are found again when the commit is decided again
 	if d.Parent != "" {
 		above, err := p.find("parent", d.Parent)
 		if err != nil {
@@ -129,8 +129,8 @@ type Updated struct {
 	Redacted []string  `json:"redacted,omitempty"`
 
 	was       Task
-	stepped   bool // the call asked for a state
-	given     bool // the call asked for another assignee
+	stepped   bool // the call changes the state
+	given     bool // the call changes the assignee
 	claimed   bool
 	unchanged bool
 }

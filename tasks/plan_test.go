@@ -255,7 +255,7 @@ func TestPhaseGoesOnWithoutACanceledPart(t *testing.T) {
 	}
 }
 
-// Ahead names what next would give, and claims nothing.
+// OpenWork names what next would give, and claims nothing.
 func TestAheadIsWhatNextWouldGive(t *testing.T) {
 	s, c := planStore(t)
 	load(t, s, planText)

@@ -81,7 +81,7 @@ type record struct {
 	thread
 }
 
-// project holds the tasks of one project by their ids. No task is below itself: see [state.put].
+// project holds the tasks of one project by their ids. No task is below itself: see [project.put].
 type project map[string]*record
 
 // state holds the projects by their hashes.

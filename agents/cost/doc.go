@@ -10,9 +10,9 @@
 //
 //	costs/2026-03.jsonl   the receipts of that month (UTC) from all processes
 //
-// Each receipt is a line of JSON with names, numbers and the time, and nothing of what was
-// said. Processes append whole lines with one write, so none overwrites another. Each write
-// begins with a line feed, so a line that a kill or a full disk tore damages no other. Lines
+// Each receipt is a line of JSON with names, numbers and the time, but no content. Processes
+// append whole lines with one write, so none overwrites another. Each write begins with a line
+// feed, so a line cut by a kill or a full disk damages no other. Lines
 // that cannot be read are skipped. A reset is a line too; earlier lines do not count any more.
 //
 // Writes are not synced, except for a reset. A kill loses the queue of that process, up

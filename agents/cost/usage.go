@@ -174,8 +174,8 @@ func (u *Usage) Note(r Receipt) {
 }
 
 // add puts a receipt into the queue. In a server the first one also sets the time at which the
-// queue is written, so counting takes about a tenth of one core at most. Texts that do not fit
-// into the queue meanwhile are estimated.
+// queue is written. So counting takes at most about a tenth of one core. A command estimates
+// tokens from the size, and so does a server whose queue is full of texts.
 func (c *core) add(p pending) {
 	q := &c.queue
 	q.mu.Lock()
@@ -251,8 +251,9 @@ func (c *core) measure(p *pending) {
 	}
 }
 
-// append writes lines to the month's file with one write. After an error it does not
-// retry, because part of the lines may be in the file.
+// append writes lines to the month's file with one write, or to the newest file if that is of a
+// later month: lines are read in the order of the files, also if a clock was set back. After an
+// error it does not retry, because part of the lines may be in the file.
 func (c *core) append(lines []line, sync bool) error {
 	block := []byte("\n") // ends a line that a killed process left torn
 	for i := range lines {

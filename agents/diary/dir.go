@@ -229,7 +229,7 @@ func (s *Dir) Damage(ctx context.Context, id string) (found, aside []string) {
 
 func warning(id, text string) string { return fmt.Sprintf("diary of %s: %s", id, text) }
 
-// with runs do on a diary, which need not exist.
+// with runs do on a diary, which need not exist, and reports damage found in its files as notices.
 func (s *Dir) with(id string, do func(*journalLog) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -168,7 +168,7 @@ func (l *Locks) Leave(id string) error {
 	return l.leaveIf(id, func(*holder) bool { return true })
 }
 
-// leaveIf releases an agent if it may go. mu is held while that is asked.
+// leaveIf releases an agent if may allows it. may is called with mu held.
 func (l *Locks) leaveIf(id string, may func(*holder) bool) error {
 	l.mu.Lock()
 	h := l.held[id]

@@ -177,7 +177,7 @@ func TestTooMuch(t *testing.T) {
 	}
 }
 
-// A comma parts paths, unless a file has it in its name.
+// A comma belongs to the name.
 func TestCommas(t *testing.T) {
 	b := newBed(t)
 	b.write("a,b.md", "text")

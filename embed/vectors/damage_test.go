@@ -124,7 +124,7 @@ func TestIndexUnderItsFeet(t *testing.T) {
 	}
 }
 
-// Any bytes are read without a panic, also those with a right checksum.
+// Any bytes are read without a panic, also those with right checksums.
 func FuzzDecode(f *testing.F) {
 	m := newMatrix("a@1", 8, []entry{{id: "f-1", text: 3, scale: .5, row: make([]byte, 8)}, {id: "f-2", row: make([]byte, 8)}})
 	good, err := m.encode(nil)

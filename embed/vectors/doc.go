@@ -2,8 +2,8 @@
 // compares a question with all of them.
 //
 // Fill encodes the texts that have no vector yet and writes the file. Scan gives
-// the texts whose vectors are nearest to a question's, Vector the vector of one
-// text, Pairs the pairs of texts that are near each other. A fact with stored
+// the texts whose vectors are nearest to a question's, Vectors the vectors of some
+// texts, Pairs the pairs of texts that are near each other. A fact with stored
 // questions has a second text, and so a second vector; the caller gives the two
 // texts different ids.
 //
@@ -12,25 +12,29 @@
 //   - It is a cache. What cannot be read counts as absent: a file that is
 //     missing, cut, damaged, or of another version. It may be deleted at any time.
 //   - Vectors of two encoders are never compared.
-//   - A damaged vector is never a hit: the file has a checksum.
-//   - The file is written anew and renamed into place. When two processes write
+//   - A damaged vector is never a hit. Who reads it is told [ErrDamaged], and the
+//     file is deleted.
+//   - The file is rewritten and renamed into place. When two processes write
 //     at once, one of them loses what it added, and encodes it again.
 //   - Forget leaves no byte of a text's vector in the file.
-//   - To what the vectors are complete stands beside them in the file, so it is true
-//     of them, whoever writes last. Who adds what came since must find them complete
-//     to there ([Span]): somebody may have reset or replaced them meanwhile.
+//   - To what the vectors are complete is said in a small file beside them, of exactly
+//     these vectors. Who adds what came since must find them complete to there
+//     ([Span]): somebody may have reset or replaced them meanwhile.
 //
 // # How it works
 //
 // A vector is kept as whole numbers from -127 to 127 and a scale, which costs no
-// measurable precision. The file is read whole. The scan compares all vectors, on
-// all processors: some 10 ms for 100,000 facts. MEASURED.md has the figures, and
-// what was tried.
+// measurable precision. Only the beginning of the file is kept in memory. A scan
+// reads the rest block by block and compares all vectors, on all processors: some
+// 25 ms of processor time for 100,000 facts. MEASURED.md has the figures, and what
+// was tried.
 //
-// # The file
+// # The files
 //
-// embeddings.bin begins with a line: the version and the checksum of the rest. For
-// each encoder follow a line of JSON with its name and counts, the scales, the
-// hashes of the texts, the ids and the numbers, all sorted by id. All integers are
-// little-endian. embeddings.json says for people what is in it.
+// embeddings.bin begins with two lines. The first has the version and the checksum
+// of the second. That is JSON and lists each encoder's blocks: first id, count, size
+// and checksum. The blocks follow, each of at most 256 vectors sorted by id: scales,
+// hashes of the texts, ends of the ids, ids and numbers. All integers are
+// little-endian. embeddings.json says for people what there is, and to what it is
+// complete.
 package vectors

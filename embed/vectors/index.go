@@ -86,7 +86,7 @@ func (x *Index) Missing(encoder string, texts []Text) (missing []int) {
 
 // Complete is the instant to which the vectors of an encoder are complete, as who
 // filled them said: of all that there was by then, none lacks one. Zero: nobody said
-// so. It stands in the file beside the vectors, so it is lost with them.
+// so of the vectors that there are.
 func (x *Index) Complete(encoder string) time.Time {
 	if m := x.of(encoder); m != nil {
 		return m.complete
@@ -108,7 +108,7 @@ func (s Span) follows(complete time.Time) bool {
 }
 
 // SetComplete notes to what the vectors of an encoder are complete, if none of texts
-// lacks one. It returns how many do. Where the file cannot be written, the next process
+// lacks one. It returns how many do. Where that cannot be written, the next process
 // looks at all texts again.
 func (x *Index) SetComplete(encoder string, texts []Text, of Span) (missing int) {
 	m := x.of(encoder)

@@ -65,7 +65,7 @@ var ErrUnknown = errors.New("not the memory of a known program")
 // ErrTasks says that the content is beads' issues, which are tasks.
 var ErrTasks = errors.New("these are issues of beads, which become tasks")
 
-// ProjectError says that a file holds several projects and not the one asked for.
+// ProjectError says that a file holds several projects, but not the wanted one.
 type ProjectError struct {
 	Want string
 	Have []string

@@ -170,8 +170,8 @@ func (w *walker) blocks(parent ast.Node, lead string) {
 	}
 }
 
-// lead takes the sentence that introduces a list from the end of a statement: it
-// is told with each item.
+// lead takes the sentence that introduces a list from the end of a statement. It is repeated
+// with each item.
 func (w *walker) lead(last int) string {
 	l := &w.out[last]
 	cut := strings.LastIndex(l.text, ". ")

@@ -77,7 +77,7 @@ type level struct {
 func parseChecklist(text []byte) (*Plan, error) {
 	p := &Plan{LeftOut: map[string]int{}}
 	var phases, items []level
-	fence := ""
+	fence := "" // of code, while it is open
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, 1<<20)
 	n := 0

@@ -131,15 +131,15 @@ func (c *compaction[S, E]) capture() (state S, pos position, needed bool, err er
 	return mem.m.Clone(mem.state), j.pos, true, nil
 }
 
-// switchTo has S.new and a journal after it take the places of S and J. A repair may have written
-// J anew meanwhile, or put S.new in the place of an S that was missing.
+// switchTo has S.new and a journal after it take the places of S and J. A repair may have rebuilt
+// J meanwhile, or put S.new in the place of an S that was missing.
 func (c *compaction[S, E]) switchTo(at position) (err error) {
 	j := &c.l.j
 	if _, err := j.stat(j.n.snapshotNew); j.f == nil || j.pos.head.Generation != at.head.Generation || errors.Is(err, fs.ErrNotExist) {
 		return j.errorf(j.n.journal, ErrLocked, "it was repaired during the compaction; try again")
 	}
 	defer func() {
-		if err != nil { // the files are somewhere between: the state is read anew before it is used again
+		if err != nil { // the files are somewhere between: the state is read again before it is used again
 			c.l.mu.Lock()
 			c.l.mem.loaded = false
 			c.l.mu.Unlock()

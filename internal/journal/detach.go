@@ -107,7 +107,7 @@ func (d *directory) readDoubts(last position) (events []json.RawMessage, n int) 
 
 func (d *directory) forgetDoubts() error { return d.remove(d.n.doubt) }
 
-// blank is a machine without a state.
+// blank is a machine that knows no states.
 type blank struct{}
 
 func (blank) New() struct{}                                       { return struct{}{} }

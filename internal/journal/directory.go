@@ -70,7 +70,7 @@ func (d *directory) attach(create bool) (changed bool, err error) {
 }
 
 // attached reports whether the directory that is open is still the one of that
-// name, and was not removed and made anew.
+// name, and was not removed and made again.
 func (d *directory) attached() bool {
 	named, err := os.Stat(d.path)
 	if err != nil {

@@ -113,7 +113,7 @@ func (d files) read(name string) ([]byte, error) {
 }
 
 // write makes a file with the given content and syncs it. So a rename that follows never
-// gives a name to bytes that are not on disk.
+// gives a name to bytes that are not on disk. A file that could not be written whole is removed.
 func (d files) write(name string, text []byte) error {
 	f, err := d.open(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
 	if err != nil {

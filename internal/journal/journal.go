@@ -182,9 +182,9 @@ func Open[S, E any](dir string, m Machine[S, E], o *Options) (*Log[S, E], error)
 	return l, nil
 }
 
-// OpenOwn is [Open] in a directory where another program may keep files of the
-// same names. Where the snapshot is that program's it stays as it is, and the
-// log is kept next to it under the name with "-own" behind it.
+// OpenOwn is [Open] in a directory where another program may have files of the
+// same names. If the snapshot is that program's, it is left alone, and the log
+// gets the name with "-own" appended.
 func OpenOwn[S, E any](dir string, m Machine[S, E], o *Options) (*Log[S, E], error) {
 	log, err := Open(dir, m, o)
 	if !errors.Is(err, ErrForeign) {
@@ -268,7 +268,7 @@ func (l *Log[S, E]) attach(create bool) error {
 	return err
 }
 
-// Forget lets go of the state, which is loaded anew before it is used again.
+// Forget lets go of the state, which is reloaded before it is used again.
 func (l *Log[S, E]) Forget(ctx context.Context) error {
 	if err := l.lead.take(ctx); err != nil { // a write that is under way counts on the state
 		return err

@@ -113,7 +113,7 @@ func (j *journalFile) ready() bool {
 	return j.f != nil && j.pos.head.Schema == j.o.Schema && j.pos.head.Remote == j.o.remoteName()
 }
 
-// makeReady makes the journal, or writes it anew with a header of our schema, if it is not ready.
+// makeReady makes the journal, or rewrites it with a header of our schema, if it is not ready.
 func (j *journalFile) makeReady() error {
 	if j.ready() {
 		return nil

@@ -48,7 +48,7 @@ func (m *memory[S, E]) set(s S) {
 	}
 }
 
-// forget lets go of the state, which is loaded anew before it is used again.
+// forget lets go of the state, which is reloaded before it is used again.
 func (m *memory[S, E]) forget() {
 	var none S
 	m.state, m.loaded, m.ahead = none, false, true
@@ -110,7 +110,7 @@ func (m *memory[S, E]) load(locked bool) error {
 	return err
 }
 
-// loadTries is how often a reader begins anew when the files changed under it.
+// loadTries is how often a reader starts over when the files changed under it.
 const loadTries = 4
 
 func (m *memory[S, E]) read(locked bool) error {

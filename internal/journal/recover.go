@@ -17,7 +17,7 @@ import (
 //
 // The process is killed, or power fails,
 //
-//   - while the first J is made: J.new or an empty J remains. The next writer makes J anew.
+//   - while the first J is made: J.new or an empty J remains. The next writer rebuilds J.
 //   - in an append: J ends in a torn line, or in whole lines nobody answered
 //     for. Whole lines are kept. The torn line, the bytes after the last line
 //     feed, is copied to .torn, cut off, and reported.
@@ -32,7 +32,7 @@ import (
 //     complete copy until the next compaction.
 //   - while a copy starts from a snapshot of a remote log (see remotesnapshot.go): S with J.prev is
 //     the copy as it was until S is switched too. J begins later than both; it is made of J.prev.
-//   - in a repair: it begins anew. In [Log.Purge]: purge again.
+//   - in a repair: it starts over. In [Log.Purge]: purge again.
 //
 // Something fails and the process lives on,
 //
@@ -40,20 +40,20 @@ import (
 //     synced. The error names the cause, memory is as before. Nothing is
 //     retried by itself.
 //   - that cut or its fsync too: [ErrInDoubt]. The next write of this log settles it. It drops
-//     a torn tail or keeps a whole commit, writes J anew, and warns which it was. J is written
-//     anew because after a failed fsync the kernel treats pages as clean that are not on disk.
+//     a torn tail or keeps a whole commit, rewrites J, and warns which it was. J is rewritten
+//     because after a failed fsync the kernel treats pages as clean that are not on disk.
 //     If the process ends first, the next one finds a torn tail or a whole commit.
 //   - a step of a compaction: the error is returned. The files are as after a kill there.
 //
 // Something is damaged,
 //
 //   - S: the newest good one of S.new and S.prev takes over. Nothing is lost.
-//     S is set aside, J is written anew from that snapshot on, and the snapshot takes S's place.
+//     S is set aside, J is rewritten from that snapshot on, and the snapshot takes S's place.
 //   - S and every other snapshot, and J does not begin at commit 0: [ErrCorrupt]. Nothing is written.
 //   - a line of J: the intact lines around it are kept. J is copied to
-//     .corrupt-<time>, and written anew with a placeholder for each lost commit.
+//     .corrupt-<time>, and rewritten with a placeholder for each lost commit.
 //     If only a line feed was hit, nothing is lost. If it was the last one, the line counts as torn.
-//   - J's header: the commits have all that it says. J is written anew.
+//   - J's header: the commits have all that it says. J is rewritten.
 //   - J is missing or empty: the commits in J.prev after S's, if any.
 //   - J does not have the witness's commit: what is missing is lost, as if its lines were damaged.
 //   - an intact line or snapshot that cannot be decoded: [ErrCorrupt]. A
@@ -73,7 +73,7 @@ type recovery struct {
 	info         fs.FileInfo
 	torn         []byte
 	damaged      bool // J has damaged lines, or lacks commits that were answered: it is set aside
-	needsRewrite bool // J is to be written anew
+	needsRewrite bool // J is to be rewritten
 	needsRepair  bool // a writer has something to repair
 }
 
@@ -336,7 +336,7 @@ func (r *recovery) repair() (err error) {
 	return nil
 }
 
-// settle says what became of a write in doubt. J has been written anew.
+// settle says what became of a write in doubt. J has been rewritten.
 func (r *recovery) settle() {
 	if r.j.doubt == nil {
 		return
@@ -367,7 +367,7 @@ func (r *recovery) warn(aside string) {
 	}
 }
 
-// keepTorn appends a torn write to the file where such are kept.
+// keepTorn appends a torn write to the file where such are kept. The original is cut off next.
 func (r *recovery) keepTorn(torn []byte) error {
 	f, err := r.j.open(r.j.n.torn, os.O_RDWR|os.O_CREATE)
 	if err != nil {
@@ -429,7 +429,7 @@ func (r *recovery) placeSnapshot() error {
 	return r.j.rename(r.snap.name, r.j.n.snapshot)
 }
 
-// rewrite makes J anew from the snapshot's commit on.
+// rewrite rebuilds J from the snapshot's commit on.
 func (r *recovery) rewrite() error {
 	h := r.pos.head
 	if len(r.lost) > 0 {

@@ -25,13 +25,12 @@ import (
 //   - View reads the copy. It fetches newer commits first, for
 //     [Remote.Wait] at most, unless a goroutine follows the remote log
 //     anyway. Without an answer it warns and reads what is there.
-//   - The first commit fetched must be the last one of the copy, or follow it. If
+//   - The commits fetched must contain the last one of the copy, or follow it. If
 //     the remote log ends earlier, or has another commit there, it is not the one
 //     that the copy was made from, or its disk was set back: [ErrDiverged].
 //     Nothing is written then, here or there.
-//   - If the commits after the copy's last are not there any more, the copy starts
-//     from a snapshot; see remotesnapshot.go.
-//   - If the copy has lost a commit, it is made anew from the remote log.
+//   - If the copy has lost a commit, or the commits after its last are not there any
+//     more, it is rebuilt; see remotesnapshot.go.
 //
 // The header of J names the remote log. A log opened with another remote, or
 // with none, does not write such files: a process that does not know yet that
@@ -40,7 +39,7 @@ import (
 //
 // A commit is shared or it is not in this log. To keep private commits in the
 // same J was rejected: they would need numbers that no other machine has, and
-// the copy could no longer be compared with the stream, nor made anew from it.
+// the copy could no longer be compared with the stream, nor rebuilt from it.
 
 // Remote is the log that a [Log] with Options.Remote is a copy of. A place is
 // a number that grows with each commit, not always by one; 0 is before the
@@ -51,18 +50,17 @@ type Remote interface {
 	// Wait is how long a view waits for newer commits; 0: it fetches none.
 	Wait() time.Duration
 	// Fetch calls take with each commit from a place on, in order, and stops at
-	// its first error. The error wraps ErrOffline if there is no answer,
-	// ErrDiverged if the log ends before that place, and ErrGone if a commit was
-	// taken out meanwhile.
+	// its first error. The error wraps ErrOffline if there is no answer, and
+	// ErrDiverged if the log ends before that place. It wraps ErrGone if a commit
+	// was removed meanwhile.
 	Fetch(ctx context.Context, from uint64, take func(place uint64, commit []byte) error) error
-	// Publish adds a commit if the last one is at the given place and the server
-	// has been connected since the last Fetch, else it returns ErrConflict.
+	// Publish adds a commit if the last one is at the given place and the connection
+	// has held since the last Fetch. Else it returns ErrConflict.
 	// ErrInDoubt means that the commit may have been added. Any other error, such
 	// as ErrFull, means that it was not.
 	Publish(ctx context.Context, last uint64, commit []byte) (place uint64, err error)
 	// Newest returns the mark of the newest snapshot, and after how many commits a new one is
-	// worth it; 0: the log keeps every commit and has no snapshots. The mark may be an older one
-	// for a while.
+	// worth it. The mark may be an older one for a while.
 	Newest(ctx context.Context) (m Mark, each uint64, err error)
 	// Load returns the text of a snapshot. ErrGone means that there is a newer one.
 	Load(ctx context.Context, m Mark) ([]byte, error)
@@ -140,10 +138,9 @@ func (l *Log[S, E]) Fetch(ctx context.Context) error {
 	return l.named(l.exclusively(ctx, func() error { return l.replica.fetch(ctx) }))
 }
 
-// fetch is Fetch with the lead and the file lock held, and inflight set. Where commits are not in
-// the remote log any more, the copy starts from the newest snapshot. A newer one may be made
-// meanwhile, and in a cluster a server may for a while know an older one. So it is tried again
-// after a pause, doubled each time.
+// fetch is Fetch with the lead and the file lock held, and inflight set. A copy that cannot go on
+// with the next commits is rebuilt. A newer snapshot may be made meanwhile, and in a cluster a
+// server may for a while know an older one. So it is tried again after a pause, doubled each time.
 func (r *replica[S, E]) fetch(ctx context.Context) error {
 	for try, pause := 1, fetchPause; ; try, pause = try+1, 2*pause {
 		err := r.fetchLines(ctx)
@@ -185,9 +182,8 @@ func (r *replica[S, E]) damaged() bool {
 // fetchedBytes is how much is fetched before it is written.
 const fetchedBytes = 4 << 20
 
-// fetchLines fetches the commits after the copy's last one. If its place is not known, since a
-// process was killed before it noted it, it is looked for from the start of the remote log. ErrGone
-// means that commits after it are not there any more.
+// fetchLines fetches the commits after the copy's last one. ErrGone means that some of them are not
+// there any more.
 func (r *replica[S, E]) fetchLines(ctx context.Context) error {
 	f := fetched{pos: r.start()}
 	f.from, f.joined = f.pos.place, f.pos.seq == 0

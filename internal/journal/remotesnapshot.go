@@ -19,21 +19,15 @@ import (
 //   - the trail: the checksum of every commit up to that one, four bytes each;
 //   - the document: a snapshot as in the files.
 //
-// A mark in the remote log says which snapshot is the newest. The mark is replaced only by that of
-// a later commit, and only by who knows the one before. Making a snapshot:
+// A mark says which snapshot is the newest. To replay a remote log is to load that one and to fold
+// the commits since. The commit of the mark stays in the log, so each snapshot is compared with it.
+// The state that comes of it has two uses:
 //
-//	1  compact the copy here; S is the document
-//	2  fetch the commits between the newest snapshot and S; they must join its trail and end at S
-//	3  store the text, then the mark
-//	4  take out of the remote log the commits before that of the mark, and the older snapshots
-//
-// The commit of the mark itself stays. So the remote log always has a last commit, and each
-// snapshot can be compared with it. A maker that is killed leaves a text without a mark, or commits
-// and texts that are not needed; the next one takes them out.
-//
-// A copy that lacks commits which are not there any more starts from the newest snapshot. Its own
-// last commit must be in the trail, else [ErrDiverged]: the server was set back and others have
-// written since. The state of a copy that has lost a commit is never made a snapshot.
+//   - A copy that has lost commits, or lacks some that are not in the log any more, is rebuilt.
+//     Its own last commit must be in the trail, else [ErrDiverged]: the server was set back and
+//     others have written since. Nothing of the copy is touched before everything is here.
+//   - It is the next snapshot. Then the commits before it, and older snapshots, are taken out. A
+//     maker that is killed leaves some that are not needed; the next one takes them out.
 
 // Mark says where a snapshot of a remote log is. The zero mark is none.
 type Mark struct {

@@ -386,7 +386,7 @@ func (b *batch[S, E]) lock() {
 	}
 }
 
-// unlock has the state loaded anew if it is not what the files say.
+// unlock has the state reloaded if it is not what the files say.
 func (b *batch[S, E]) unlock() {
 	if !b.locked {
 		return

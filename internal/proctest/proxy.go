@@ -11,7 +11,7 @@ import (
 // Proxy passes TCP connections on to a server, and disturbs them as it is told. Its address
 // stays the same when the server gets another one.
 type Proxy struct {
-	Dropped chan struct{} // told when a piece was dropped that is no ping of NATS
+	Dropped chan struct{} // signals that a piece was dropped that is no ping of NATS
 
 	listener net.Listener
 	backend  atomic.Value // string

@@ -22,6 +22,8 @@
 //
 //   - Passwords in running text ("the password is …").
 //   - Unquoted passwords after a colon with fewer than three kinds of characters.
+//   - Passwords of letters alone, but for a setting such as DB_PASSWORD=word. There all words are
+//     taken, except those that say something about a password (required, optional, …).
 //   - UUIDs, unless a service's rule says so.
 //   - Keys of services without a rule, if nothing beside them says key, token or secret.
 //   - Secrets that are encoded again, cut into pieces or spelled with look-alikes.
@@ -30,8 +32,9 @@
 //
 // # How it works
 //
-// New compiles nothing. One pass finds the literals with which a match can begin. A few
-// comparisons then exclude nearly all prose. Only after them is the rule's expression
-// compiled, once, and matched at that place. Redact repeats this until no rule finds anything,
-// so it is idempotent. MEASURED.md has false alarms and cost.
+// A rule has triggers: one of these words is in every text that can match. Only then is the
+// rule's expression compiled, once, and matched at the trigger, in its line or in the whole
+// text. Clean repeats this until no rule finds anything, so it is idempotent. MEASURED.md has
+// false alarms and cost. One pass for all triggers, and guards before the expressions, were ten
+// times as fast. They were given up, since a megabyte takes 0.2 s without them.
 package secret

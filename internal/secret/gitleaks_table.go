@@ -8,7 +8,6 @@ package secret
 //   - What gitleaks puts around an identifier, an operator and a secret is left out; match.go adds it.
 //   - A token may be followed by any sign, not only by a blank, quote or semicolon.
 //   - A token with a prefix of its own has no entropy.
-//   - solid is counted from the expression: so many bytes at its beginning are no white space.
 //
 // Rules that need a file's name, and public identifiers, are left out. Only ever read.
 var gitleaksRules = [...]rule{

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// form says where a rule looks, seen from its trigger.
+// form says where a rule looks.
 type form uint8
 
 const (
@@ -21,7 +21,7 @@ const (
 type rule struct {
 	id       string
 	form     form
-	triggers []string // lower-case ASCII, two bytes at least
+	triggers []string // lower-case ASCII; one of them is in every text that can match
 	head     string   // assigned: expression of the identifier
 	body     string   // assigned: expression of the secret; else of the whole match
 	start    bool     // the trigger must begin a word
@@ -36,7 +36,7 @@ type rule struct {
 	find     func(text string, at int) (start, end int)
 }
 
-// matcher is a rule with its expressions, compiled when first needed.
+// matcher is a rule with its expressions.
 type matcher struct {
 	rule
 	once sync.Once

@@ -1,31 +1,30 @@
-// Package briefing chooses what an agent should know when it begins, and says
-// it in as few bytes as are given.
+// Package briefing chooses what an agent should know when it begins, within a budget of tokens.
 //
-// [Wakeup], [Start] and [Begin] select, of the facts that hold, those that matter
-// most. The [Selection] is worded as a briefing ([Selection.Text]) or for an overview
-// ([Selection.OverviewText]); both say the same.
+// [Wakeup], [Start] and [Begin] select the current facts that matter most. The [Selection] has
+// two forms with the same content: the text of a briefing ([Selection.Text]), and that for an
+// overview ([Selection.OverviewText]).
 //
 // # Order
 //
-// What recall finds for the caller's task comes first, in up to half of the budget and two
-// thirds of the room for facts. Then come pinned facts, a user's before others, then those of
-// more salience; ties by name. Rooms come in the order of their best fact. After them come, in
-// half of the budget, what others recorded since the last session and the caller's tasks. Then
-// come the newest decisions, the worst gotchas, reminders that are met or due, and who is at
+// Facts come first. Those that recall finds for the caller's task lead; they get up to half of
+// the budget and two thirds of the number of facts. Then come pinned facts, a user's first, then
+// the rest by salience; ties by name. Rooms are in the order of their best fact. Half of the
+// budget is for what follows: what others recorded since the last session, the caller's tasks,
+// the newest decisions, the worst gotchas, reminders that match or are due, and the agents at
 // work. What is left out is counted.
 //
 // # The same bytes
 //
 // The same state on the same day gives the same bytes, because prompt caches
-// live on equal bytes. So stars and salience are those of the start of the day,
-// and retrievals have no part in them. Only a valid period that begins or ends
+// compare bytes. So stars and salience are those of the start of the day,
+// and do not depend on retrievals. Only a valid period that begins or ends
 // within the day changes the text, because truth comes first.
 //
-// A cold command orders all facts by their summaries ([state.Known.Summaries]), and
+// A cold command orders all facts by their summaries ([state.Reader.Summaries]), and
 // reads only those that it shows.
 //
-// A token is taken for four bytes. A tokenizer was rejected because it costs
-// more than the facts that it counts.
+// A token is estimated as four bytes. A tokenizer was rejected because it costs
+// more time than selecting the facts.
 package briefing
 
 import (
@@ -42,7 +41,7 @@ import (
 	"leanctx/knowledge/state"
 )
 
-// DefaultBudget is how much a briefing holds unless it is said, in tokens.
+// DefaultBudget is the size of a briefing in tokens, if the caller sets none.
 const DefaultBudget = 800
 
 // bytesPerToken is how a budget in tokens is estimated.
@@ -112,10 +111,10 @@ func Begin(ctx context.Context, s *knowledge.Store, w Work) (Selection, error) {
 	return o.present(ctx, s, w.Files)
 }
 
-// News is what to tell of what others recorded.
+// News says which changes by others a briefing reports.
 type News struct {
-	Since time.Time                // recorded after it; zero: nothing is told
-	Own   func(author string) bool // the caller's own; nil: nothing is
+	Since time.Time                // those recorded after it; zero: none
+	Own   func(author string) bool // whether an author is the caller; nil: nobody is
 }
 
 // ownOf tells what the caller asserted itself.

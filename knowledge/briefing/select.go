@@ -64,7 +64,7 @@ func (c *choice) add(n fact.ID, x fact.Summary, v *fact.Version) {
 }
 
 // read is the version of a candidate; nil where it cannot be read, and then the
-// answer is made anew from the whole state.
+// answer is rebuilt from the whole state.
 func (c *choice) read(x *candidate) *fact.Version {
 	if x.version != nil {
 		return x.version
@@ -173,11 +173,11 @@ func (c *choice) related(ids []string) []*candidate {
 	return out[:min(len(out), relatedMost)]
 }
 
-// relatedMost is how many facts for a task are looked at: half of the usual budget
+// maxRelated is how many facts for a task are looked at: half of the usual budget
 // holds fifteen.
 const relatedMost = 32
 
-// newsMost is how many new facts a briefing tells of, and newsRead how many it looks
+// maxNews is how many new facts a briefing tells of, and newsRead how many it looks
 // at: their authors stand in the facts.
 const (
 	newsMost = 8
@@ -203,7 +203,7 @@ func (o *Occasion) news(c *choice) []newsItem {
 	return out
 }
 
-// isOwn tells whether the caller is an author, who may not be known.
+// isOwn reports whether the caller is an author, who may not be known.
 func (n News) isOwn(author string) bool { return author != "" && n.Own != nil && n.Own(author) }
 
 // ended are the facts that have no value any more: somebody removed it, or its time was

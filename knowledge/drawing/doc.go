@@ -19,6 +19,6 @@
 //
 // Every text is escaped and shown in one line; hidden and bidirectional characters are written
 // as escapes (package prose). A drawing has no script and loads nothing. Colours come from
-// [Style] by class. A page with a strict policy for styles can serve them from a file. A drawing
-// of its own carries them. Nothing is told by colour alone.
+// [Style] by class. A page with a strict policy for styles can serve them from a file. A
+// standalone drawing contains them. Colour is never the only sign.
 package drawing

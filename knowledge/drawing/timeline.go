@@ -33,7 +33,7 @@ const (
 type Bar struct {
 	Row           string // the fact that it is of; empty in the drawing of one fact
 	Text          string // its value
-	Detail        string // what is told about it: value, period, author
+	Detail        string // its value, period and author
 	From          time.Time
 	Until         *time.Time
 	Recorded      time.Time

@@ -5,7 +5,7 @@ import (
 )
 
 // Period is a half-open stretch of valid time, [From, Until). A nil Until is
-// open: true until something else is said.
+// open: true until another value follows.
 type Period struct {
 	From  time.Time  `json:"from"`
 	Until *time.Time `json:"until"`

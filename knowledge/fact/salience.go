@@ -91,9 +91,9 @@ func KindOf(v *Version) Kind {
 	return Lasting
 }
 
-// Witnesses is how many different authors stand behind a version, at least 1.
-// An author who confirms it on another day counts again, since that is another
-// session; to repeat what a briefing said adds nothing. It counts up to 20.
+// Witnesses is how many different authors asserted a version, 1 to 20. An author
+// who confirms it on another day counts again, since that is another session.
+// Repeating a briefing on the same day adds nothing.
 func Witnesses(v *Version) int {
 	const most = 20
 	if len(v.Sources) == 1 {
@@ -142,8 +142,7 @@ var bonus = map[string]float64{
 	"workflow": 7, "dependency": 6, "preference": 5, "observation": 3,
 }
 
-// bonusOf is the bonus of a version: what a user said to remember matters as much as
-// the architecture.
+// bonusOf is the bonus of a version. A user's assertion has that of the architecture.
 func bonusOf(v *Version) float64 {
 	if byUser(v) {
 		return bonus["architecture"]

@@ -53,7 +53,7 @@ type Behind struct {
 	ended bool // it was given an end, see [fact.EndGiven]
 }
 
-// Why tells every assertion behind a fact: who, when, from where, how often,
+// Why lists every assertion of a fact: who made it, when, from which source, how often,
 // and what it replaced.
 func Why(ctx context.Context, s *knowledge.Store, q Subject) (r Provenance, err error) {
 	if err := refusal.Required("category", q.Category, "key", q.Key); err != nil {

@@ -235,7 +235,7 @@ func (g *generation) extend(ctx context.Context, dir string, to Position, tail [
 	return publish(dir, made, to.Seq)
 }
 
-// Small segments are merged when there are mostSegments. Larger ones are left as they are, since rewriting them takes
+// Small segments are merged when there are maxSegments. Larger ones are left as they are, since rewriting them takes
 // seconds. The merging that bleve does in the background is off: the clone is closed before it would come to an end.
 const (
 	mostSegments = 10

@@ -13,8 +13,8 @@
 //
 // index/<seq>-<random>/ is a generation: a scorch index as the library writes it (store/, index_meta.json), the file
 // extra, and the file generation.json. The latter is written last. It has the position, the version of the mapping, and
-// the size and CRC-32 of each file. A generation is never written again. Open checks sizes and checksums, so a flipped
-// byte, a cut file or a deleted one is found before bleve reads it.
+// the size of each file and the CRC-32 of each 4 MB. A generation is never written again. Open checks sizes and
+// checksums, so a flipped byte, a cut file or a deleted one is found before bleve reads it.
 //
 // A sync clones the newest generation by hard link; .zap segments are immutable, the other files are copied. It opens
 // the clone, applies one batch, closes it, and renames it into place. Whoever writes holds index.lock; it is tried,

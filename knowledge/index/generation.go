@@ -51,6 +51,7 @@ type manifest struct {
 	Files    map[string]file `json:"files"`
 }
 
+// file is what a file must be. Its parts are checked on all processors at once: a command does it at its start.
 type file struct {
 	Size int64  `json:"size"`
 	CRC  uint32 `json:"crc"`

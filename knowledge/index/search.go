@@ -92,7 +92,7 @@ func (x *Index) search(ctx context.Context, q *Query) ([]Hit, error) {
 	return hits[:min(q.Limit, len(hits))], nil
 }
 
-// onDisk searches the generation. Facts that memory replaces are left out, so more are asked for.
+// onDisk searches the generation. It asks for more hits than needed, because facts that memory replaces are left out.
 func (x *Index) onDisk(ctx context.Context, q *Query) (hits []Hit, err error) {
 	if x.disk == nil {
 		return nil, nil
@@ -114,11 +114,11 @@ func (x *Index) onDisk(ctx context.Context, q *Query) (hits []Hit, err error) {
 	}
 }
 
-// search asks bleve for the best documents.
+// search returns bleve's best documents.
 func (g *generation) search(ctx context.Context, q *Query, s statistics, size int) (hits search.DocumentMatchCollection, err error) {
 	req := bleve.NewSearchRequestOptions(q.bleve(), size, 0, false)
-	// bleve takes the number of distinct terms for the length of all documents, if it is not told better.
-	cardinality := map[string]int{categoryField: 1, tagField: 1} // filters do not count; bleve wants to be told all the same
+	// Without these statistics, bleve takes the number of distinct terms for the length of all documents.
+	cardinality := map[string]int{categoryField: 1, tagField: 1} // filters do not count, but bleve needs an entry
 	for f, name := range fieldNames {
 		cardinality[name] = s.Lengths[f]
 	}

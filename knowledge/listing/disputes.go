@@ -21,7 +21,7 @@ type DisputeQuery struct {
 	Limit int    `json:"limit,omitempty" jsonschema:"most rows (default 50)"`
 }
 
-// DisputeList is the disputes that were asked for, the newest first.
+// DisputeList is the disputes in a state, the newest first.
 type DisputeList struct {
 	Disputes []knowledge.Disputing `json:"disputes"`
 	Total    int                   `json:"total"`

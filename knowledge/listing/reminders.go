@@ -22,7 +22,7 @@ type ReminderQuery struct {
 	State string `json:"state,omitempty" enum:"open,done,all" jsonschema:"which (default open)"`
 }
 
-// ReminderList is the reminders that were asked for, the soonest due first.
+// ReminderList is the reminders in a state, the soonest due first.
 type ReminderList struct {
 	Reminders []formats.Reminder `json:"reminders"`
 	state     string

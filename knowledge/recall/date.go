@@ -14,14 +14,14 @@ import (
 // Date is a past day that a question names.
 type Date struct {
 	Text string    // as the question has it: "in January 2026"
-	AsOf time.Time // the last instant of the day meant, UTC; of a longer period the last day
+	AsOf time.Time // the end of that day, UTC; for a longer period the end of its last day
 }
 
-// Day is the day meant, as YYYY-MM-DD.
+// Day is the date as YYYY-MM-DD.
 func (d *Date) Day() string { return d.AsOf.Format(time.DateOnly) }
 
-// maxDatedWords is the length of a question up to which its dates are taken for the time asked about. A longer text
-// is a task, and its dates are deadlines and examples.
+// maxDatedWords is the length of a question, in words, up to which its dates set the as-of time. A longer text is a task,
+// and its dates are deadlines and examples.
 const maxDatedWords = 30
 
 // textWord is a word of a question and where it stands.
@@ -91,7 +91,7 @@ type mention struct {
 	inFull bool // with its year: it needs no word that leads to it
 }
 
-// notAsOf are words after which a date is no time asked about. Something runs since, until or by that day, or is
+// notAsOf are words after which a date does not set the as-of time: something runs since, until or by that day, or is
 // planned for it.
 var notAsOf = map[string]bool{"since": true, "until": true, "till": true, "by": true, "for": true, "from": true, "next": true, "after": true, "than": true, "v": true, "version": true}
 

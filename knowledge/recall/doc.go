@@ -10,8 +10,8 @@
 //	answers := q.Rank(candidates, &recall.Meaning{Vectors: vectors})   // nil: by words alone
 //
 // Candidates are facts as they were at q.Date.AsOf, or now if q.Date is nil. If that finds nothing, parse again with
-// NoDates. If [Date.Mentions] says that the value of a candidate holds the date, do so too: then the date is what is looked for.
-// A question with q.Past asks for what was: give former versions as candidates too.
+// NoDates. If [Date.Mentions] finds the date in a candidate's value, do so too: then the date is part of what is searched for.
+// A question with q.Past asks about the past: give former versions as candidates too.
 //
 // # Rank
 //
@@ -24,9 +24,9 @@
 // store lacks is replaced by its abbreviation or long form, or by words that it begins. Else it is replaced by words
 // one edit away, or by its own beginning. Each counts for less than the word itself. Of more than 24 words the rarest
 // count. A task of more than 30 words is compared by meaning sentence by sentence. Then a newer fact about the same
-// thing takes the place of an older one, which comes right behind it and shares its odds as that is probable. That is
-// told by the share of its words, the cosine of the two, the category, and words such as "switched". Facts of one form
-// about several subjects, or told within an hour, do not take each other's place.
+// thing is put before an older one, which comes right behind it. The two share their odds by the probability that one
+// supersedes the other. The features of that are shared words, the cosine of the two, the category, and words such as
+// "switched". Facts of one form about several subjects, or within an hour of each other, do not supersede each other.
 //
 // # Whether to answer
 //
@@ -37,5 +37,5 @@
 // line, and those behind it of .04 or more; three of less may answer. A line behind has p·e^rank/Σe^rank, over ten lines.
 // From p = .25 on three lines may answer, and where a cosine is .20 + .02·ln(N/90) or more; by words alone from .10, with a
 // transformer from .04. Behind the first these are the best by rank + (10 − 5·ln(N/90))·cosine, of a cosine of .15 or more,
-// and have p·e^(rank/2)/Σe^(rank/2), over three lines. No line of less than .015 is told. What was tried is in MEASURED.md.
+// and have p·e^(rank/2)/Σe^(rank/2), over three lines. Lines below .015 are not shown. MEASURED.md has the experiments.
 package recall

@@ -132,9 +132,8 @@ const (
 	mostSharing  = 10   // so many lines share the probability of a firm first one
 )
 
-// Where the first line only may answer, words have told little: the lines behind it are chosen with more weight on
-// meaning, and their ranks say less about which one is right. In a large store something is always near, and that is no
-// reason to choose it.
+// If the first line is only a maybe, words said little. Then the lines behind it are chosen with more weight on meaning,
+// and their ranks count for less. A large store always has something near, so the added weight falls with its size.
 const (
 	weakCosine = 10 // added to the cosine's weight in a store of the usual size
 	weakEfolds = 2  // a store so much larger adds nothing
@@ -228,7 +227,7 @@ func weak(answers []Answer, p, meaning, least float64) []Answer {
 // second costs less than one told first.
 const pairLeast = -.85
 
-// priorCandidates is added to the number of candidates: a word that all have still tells a little.
+// priorCandidates is added to the number of candidates, so that a word that all have still counts a little.
 const priorCandidates = 5
 
 // leastBetween is the time between two facts of which one may take the other's place: what is told in one go does not

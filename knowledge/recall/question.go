@@ -12,11 +12,11 @@ import (
 	"leanctx/knowledge/words"
 )
 
-// Options say when a question is asked.
+// Options say how dates in a question are read.
 type Options struct {
 	Now    time.Time // what "last week" is counted from
 	Newest time.Time // when the newest fact began: what a month without a year is counted back from. Zero: Now
-	// NoDates leaves dates in the question among its words: the caller has said as of when he asks, or asks for a prompt.
+	// NoDates treats dates in the question as words: the caller gave an as-of time, or the text is a prompt.
 	NoDates bool
 }
 

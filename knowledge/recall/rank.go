@@ -9,7 +9,7 @@ import (
 	"leanctx/knowledge/words"
 )
 
-// Candidate is a fact that may answer, as it was at the time asked about.
+// Candidate is a fact that may answer, as it was at the question's time.
 type Candidate struct {
 	Category, Key   string
 	Aliases         []string
@@ -29,12 +29,12 @@ type Meaning struct {
 	Transformer bool        // a transformer made the vectors, not the built-in table
 }
 
-// Answer is a candidate that may be told.
+// Answer is a candidate that may be shown.
 type Answer struct {
 	Index    int     // of the candidate
 	Score    float64 // the probability that it answers, 0 to 1; never above that of an answer before it
-	Maybe    bool    // too weak to be told as an answer
-	Outdated int     // the candidate, told before it, that seems to have taken its place; -1 if none
+	Maybe    bool    // too weak for a firm answer
+	Outdated int     // the answer before it that seems to supersede it; -1 if none
 	Words    float64 // BM25F
 	Coverage float64 // the share of the question's weight that it covers
 	Cosine   float64 // 0 without vectors

@@ -1,8 +1,8 @@
-// Package reminder tells when a reminder is due. That is on a day, at a file, at a word, or when
-// a task has come to a state.
+// Package reminder decides when a reminder is due: on a day, with a file, with a keyword, or when
+// a task has reached a state.
 //
-// Nothing here reads a clock, a file or a task. The caller says what day it is, which file is at
-// hand and what is being said, and looks the task up.
+// Nothing here reads a clock, a file or a task. The caller passes the day, the file and the text,
+// and looks the task up.
 //
 // # Decisions
 //
@@ -10,6 +10,6 @@
 // it matches a name in any directory. A directory matches all that is in it. path.Match alone
 // was rejected, since it has no **. A library was rejected, since these are forty lines.
 //
-// A keyword is met by whole words in their order, compared folded. To match a part of a word was
-// rejected: a reminder on "go" would surface at "good".
+// A keyword matches whole words in their order, compared folded. Matching part of a word was
+// rejected: a reminder on "go" would match "good".
 package reminder

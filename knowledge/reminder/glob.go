@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// Names tells whether a word of a text is a file, or a glob that stands for a file. Examples are
+// Names reports whether a word of a text is a file, or a glob that stands for a file. Examples are
 // src/auth/**, auth.go, and .proto for all files of that extension.
 func Names(word, file string) bool {
 	const around = "`'\"()[]<>,:;!?"
@@ -20,7 +20,7 @@ func Names(word, file string) bool {
 	return matchesPath(word, file)
 }
 
-// matchesPath tells whether a glob stands for a file.
+// matchesPath reports whether a glob stands for a file.
 func matchesPath(glob, file string) bool {
 	glob = strings.TrimPrefix(strings.ReplaceAll(glob, `\`, "/"), "./")
 	whole := strings.TrimSuffix(glob, "/")
@@ -30,7 +30,7 @@ func matchesPath(glob, file string) bool {
 		}
 	}
 	parts, globs := strings.Split(file, "/"), strings.Split(whole, "/")
-	// What is in a directory is meant by its name.
+	// The name of a directory matches everything in it.
 	return matchesParts(globs, parts) || !strings.HasSuffix(whole, "*") && matchesParts(append(globs, "**"), parts)
 }
 

@@ -43,7 +43,7 @@ func readCopy(dir string, most int) ([]*Line, error) {
 	return lines, nil
 }
 
-// writeCopy writes the copy anew. It is on disk when writeCopy returns.
+// writeCopy rewrites the copy. It is on disk when writeCopy returns.
 func writeCopy(dir string, lines []*Line) error {
 	return atomicfile.WriteFile(filepath.Join(dir, copyName), join(lines), atomicfile.Options{Sync: true})
 }
@@ -113,5 +113,5 @@ func (m memo) write(dir string) {
 	}
 }
 
-// sumOf tells whether a file is what it was.
+// sumOf reports whether a file is what it was.
 func sumOf(f logFile) string { return fmt.Sprintf("%d-%s", len(f.text), checksum(f.text)) }

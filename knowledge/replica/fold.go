@@ -105,7 +105,7 @@ func (f *Folded) ordered(lines []*Line) []*Line {
 func (f *Folded) keep(lines []*Line) (kept []*Line) {
 	type erased struct {
 		name     string
-		by, unto ref // the erasure, and the renaming from this name, if it was one
+		by, unto ref // the erasure, and the rename from this name, if it was one
 	}
 	var all []erased
 	for _, l := range lines {
@@ -141,7 +141,7 @@ func (f *Folded) keep(lines []*Line) (kept []*Line) {
 
 func hashed(n formats.Name) string { return state.ErasedName(fact.IDOf(n.Category, n.Key)) }
 
-// claims is the state as a decision about a line sees it. Nothing in it depends on this
+// portableFacts is the state that a decision about a line may use. Nothing in it depends on this
 // machine or on facts that the line is not about.
 type claims struct{ *state.State }
 
@@ -178,7 +178,7 @@ func (f *Folded) apply(l *Line) {
 	f.linesAbout[about] = append(f.linesAbout[about], l.ref())
 }
 
-// underNewName is a line about the fact that went by its name when the line was written. A renaming
+// underNewName is a line about the fact that went by its name when the line was written. A rename
 // that its writer had not seen moved the fact.
 func (f *Folded) underNewName(l *Line) *Line {
 	if l.Category == "" {
@@ -236,9 +236,9 @@ func (f *Folded) asserted(l *Line, c knowledge.Checked) {
 	f.carry(l, n, open)
 }
 
-// carry looks at a value that was said apart and lost to a version which has ended now. It has
-// the value stand against the version in its place, unless the writer of that had seen the
-// value.
+// carry handles a value that was asserted concurrently and lost to a version that has now
+// ended. The value becomes a dispute against the current version, unless its writer had seen
+// the value.
 func (f *Folded) carry(l *Line, n fact.ID, open []formats.Dispute) {
 	current := fact.Current(f.State.Versions(n), l.order)
 	if current == nil || current.Also {
@@ -271,8 +271,8 @@ func (f *Folded) retract(l *Line) {
 	f.commit(l, knowledge.Retract(claims{f.State}, n, l.Value, l.ValidUntil, formats.Retraction{RetractedAt: &l.order, RetractedBy: l.By, RetractedReason: l.Reason}, l.order)...)
 }
 
-// whole sets a fact as its writer has it. What others said of it meanwhile stays: then
-// the writer's current values are asserted, and what it ended stands as a dispute.
+// whole sets a fact to its writer's versions. If others changed it meanwhile, their changes
+// stay: the writer's current values are asserted, and what it ended becomes a dispute.
 func (f *Folded) whole(l *Line) {
 	n := fact.IDOf(l.Category, l.Key)
 	there := f.State.Versions(n)
@@ -334,7 +334,7 @@ func restated(v *fact.Version) knowledge.Checked {
 }
 
 // rename moves a fact. It does not move onto a name that came to be used meanwhile, unless the
-// two were to become one. Then the renaming stands as a dispute.
+// two were to become one. Then the rename stands as a dispute.
 func (f *Folded) rename(l *Line) {
 	from := l.fact()
 	by := formats.Source{Kind: knowledge.KindUser, By: l.By, Confidence: 1}

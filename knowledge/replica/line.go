@@ -48,7 +48,7 @@ type Line struct {
 	Privacy    string              `json:"privacy,omitempty"`
 	Reason     string              `json:"reason,omitempty"` // of a retraction; local when the fact stays with its writer
 
-	To       *formats.Name       `json:"to,omitempty"` // of a renaming
+	To       *formats.Name       `json:"to,omitempty"` // of a rename
 	Merge    bool                `json:"merge,omitempty"`
 	Name     string              `json:"name,omitempty"` // of an erased fact: the hashed name
 	Versions []*formats.Fact     `json:"versions,omitempty"`

@@ -132,7 +132,7 @@ func (f logFile) parse() (lines []*Line, damaged int, err error) {
 }
 
 // complete has the file of a replica hold lines. It returns the file, and how many lines it
-// lacked. Lines at the end are appended; otherwise the file is written anew, but only by its
+// lacked. Lines at the end are appended; otherwise the file is rewritten, but only by its
 // owner.
 func (r *repository) complete(name string, lines []*Line, owner bool) (file logFile, added int, err error) {
 	file.name = name

@@ -1,10 +1,10 @@
-// Package sourcefile compares the files that sources of facts name with what they
-// were when a fact was asserted.
+// Package sourcefile tells whether a file that a fact names as its source has changed since
+// the fact was asserted.
 //
 // A source names a file by its path in the project, with or without lines:
 // src/auth.ts, src/auth.ts:12, src/auth.ts:12-20. [Files.Read] takes the checksum
 // of those lines, or of the file's first MiB where no lines are named.
-// [Files.Standing] tells whether that checksum still holds. It asks the file
+// [Files.Compare] tells whether that checksum still holds. It asks the file
 // system for size and time first and reads the file only if one of them changed.
 //
 // What always holds:
@@ -36,14 +36,14 @@ import (
 
 // The limits of what is read of a file.
 const (
-	maxWhole = 1 << 20 // bytes whose checksum stands for a file without lines
-	maxLines = 4 << 20 // bytes in which lines are looked for
+	maxWhole = 1 << 20 // bytes in the checksum of a file without lines
+	maxLines = 4 << 20 // bytes that are searched for the lines
 )
 
 // Standing is how a file compares with what it was.
 type Standing string
 
-// The standings of a file.
+// The states of a file.
 const (
 	Same    Standing = ""
 	Changed Standing = "changed"

@@ -21,12 +21,12 @@ import (
 )
 
 // A command that needs one fact does not read a hundred thousand. Its state
-// begins at the commit that a generation of the text index stands at. The index
-// gives the facts it is asked for; those that later commits changed are in
-// memory, as in any other state. Only [Known] is seen of such a state.
+// begins at the commit of the newest generation of the text index. Facts that
+// later commits changed are in memory, as in any other state; the others are
+// read from the index. Callers see such a state only as a [Reader].
 //
-// What the index cannot give leaves an error in the base. [Log] sees it when a
-// view or decision is through, and does it again on a state that was read whole.
+// If a read from the index fails, the base keeps the error. [Log] checks it after a
+// view or decision, and repeats that on the whole state.
 
 // base is the index below a state.
 type base struct {

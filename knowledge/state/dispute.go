@@ -59,7 +59,7 @@ func OpenDisputes(f Facts, list []formats.Dispute, at time.Time) (out []formats.
 	return out
 }
 
-// StandingOf is the state of a dispute at an instant. An open one closes by itself, also
+// DisputeState is the state of a dispute at an instant. An open one closes by itself, also
 // by the mere passing of time, in one of three cases:
 //
 //   - its value, or the end that it gives, is believed;

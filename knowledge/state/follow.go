@@ -16,9 +16,9 @@ import (
 	"leanctx/knowledge/index"
 )
 
-// follower keeps the text index in step with the state. The index may be thrown away at any
-// time. Every version that is believed is in it. A version that does not answer a question is
-// masked when the question is asked, so that time passing costs nothing.
+// follower keeps the text index in step with the state. The index may be deleted at any time.
+// It has every version that is believed. Versions that do not hold at the question's time are
+// filtered out by the search, so the passage of time changes no index.
 type follower struct {
 	dir    string
 	logger *slog.Logger
@@ -26,7 +26,7 @@ type follower struct {
 	mu    sync.Mutex // held while the index is brought up to a state
 	index *index.Index
 	extra func() ([]byte, error) // beside the facts, as of the index's position
-	stale bool                   // what is on disk is of another journal, or too old: it is to be built anew
+	stale bool                   // what is on disk is of another journal, or too old: rebuild it
 
 	losses int // [journal.Head.Losses] of the log that the index follows
 }
@@ -37,7 +37,7 @@ func (x *follower) opened() (*index.Index, error) {
 	}
 	dir := x.dir
 	if x.stale {
-		dir = "" // in memory, until it is built anew
+		dir = "" // in memory, until it is rebuilt
 	}
 	i, err := index.Open(dir, &index.Options{Log: x.logger})
 	if err == nil {
@@ -53,7 +53,7 @@ func (x *follower) forget() {
 	x.index, x.extra, x.stale = nil, nil, true // not closed: others may be searching
 }
 
-// reopen has it opened anew: it was damaged and set aside, or written by Build.
+// reopen has it opened again: it was damaged and set aside, or written by Build.
 func (x *follower) reopen() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -94,7 +94,7 @@ func (x *follower) follow(s *State, h journal.Head) error {
 	}
 	names, lessonsToo, ok := s.changes.since(at)
 	if !ok {
-		// Another process wrote the journal anew; it wrote the index as well.
+		// Another process rewrote the journal; it wrote the index as well.
 		if err := i.Reload(); err != nil {
 			return err
 		}
@@ -363,7 +363,7 @@ func (l *Log) IndexStatus() IndexStatus {
 	l.index.mu.Lock()
 	defer l.index.mu.Unlock()
 	x := l.index.index
-	if x == nil {
+	if x == nil { // nothing was searched yet
 		return IndexStatus{}
 	}
 	at, stored := x.OnDisk()

@@ -187,7 +187,7 @@ func (l Lists) clipped() Lists {
 type List[T any] struct {
 	Of     func(*Lists) *[]T          // its entries
 	Former func(*formats.Commit) *[]T // those that a commit changed, as they were; nil: see final
-	Whole  func(*Replacement) **[]T   // all of them anew
+	Whole  func(*Replacement) **[]T   // the whole list instead
 
 	Same  func(a, b T) bool
 	Keys  func(T) []string // the name of an entry among those that a commit touched, then those of its facts

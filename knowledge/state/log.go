@@ -97,11 +97,11 @@ func (l *Log) options(longLived bool) *journal.Options {
 	return &journal.Options{Name: "knowledge", Schema: formats.Schema, Now: l.opts.Now, LongLived: longLived, Logger: l.opts.Logger, Fault: l.opts.Fault, Remote: l.opts.Team.Log("knowledge"), Fence: l.opts.Fence}
 }
 
-// load has all facts in memory, and lets that answer from then on.
+// load reads all facts into memory. Later calls use them.
 func (l *Log) load() {
 	w, err := l.wholeLog()
 	if err != nil {
-		return // the next one who needs it is told
+		return // the next call that needs it gets the error
 	}
 	// From now on the index follows the whole state, which knows the changes
 	// since its snapshot. Those before are brought to the index first.
@@ -177,8 +177,8 @@ func (l *Log) either(f func(*journal.Log[*State, Event]) error) error {
 	return f(w)
 }
 
-// unusable reports whether what was read from the index is no answer, and then
-// has all facts in memory answer from now on.
+// unusable reports whether an error comes from the index. If so, later calls use all facts in
+// memory instead.
 func (l *Log) unusable(err error) bool {
 	if errors.Is(err, journal.ErrClosed) {
 		return l.someLog() == nil // closed since it was asked for
@@ -193,7 +193,7 @@ func (l *Log) unusable(err error) bool {
 	return true
 }
 
-// baseError says that an index could not give what a state was asked for.
+// baseError says that a fact could not be read from the index.
 type baseError struct{ reason error }
 
 func (e *baseError) Error() string { return "the index: " + e.reason.Error() }
@@ -207,7 +207,7 @@ func (s *State) checked(err error) error {
 	return err
 }
 
-// Decide commits what decide returns for the newest state, all of it or
+// UpdateSome commits what decide returns for the newest state, all of it or
 // nothing; no events is no commit. It is for decisions that need few facts.
 // decide may run more than once. The time is that of the commit, later than any
 // before.
@@ -220,7 +220,7 @@ func (l *Log) Decide(ctx context.Context, decide func(Known, time.Time) ([]Event
 	})
 }
 
-// Update is [Log.Decide] for decisions that need all facts.
+// Update is [Log.UpdateSome] for decisions that need all facts.
 func (l *Log) Update(ctx context.Context, decide func(*State, time.Time) ([]Event, error)) error {
 	w, err := l.wholeLog()
 	if err != nil {
@@ -247,7 +247,7 @@ func (l *Log) update(ctx context.Context, log *journal.Log[*State, Event], decid
 }
 
 // errLocal refuses a commit with a local fact in a team. Each commit there is the
-// stream's, byte for byte, so that a copy can be compared with it and made anew.
+// stream's, byte for byte, so that a copy can be compared with it and rebuilt.
 // Private commits between them would need numbers that no other machine has.
 var errLocal = errors.New("this project is in a team, which would get the fact: a local fact cannot be kept here; nothing was written")
 
@@ -264,7 +264,7 @@ func (l *Log) any() *journal.Log[*State, Event] {
 // Compact writes the state into its one readable file.
 func (l *Log) Compact(ctx context.Context) error { return l.any().Compact(ctx) }
 
-// Purge writes everything anew and deletes what held it before. Then what was erased is no
+// Purge rewrites everything and deletes what held it before. Then what was erased is no
 // longer on the disk, nor in the index.
 func (l *Log) Purge(ctx context.Context) error {
 	return errors.Join(l.any().Purge(ctx), l.index.remove())

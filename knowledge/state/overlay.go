@@ -6,7 +6,7 @@ import (
 )
 
 // Overlay is what is known, with decisions folded in that are not committed
-// yet, so that the next decision can build on them. [Over] makes one. Named and Valued do not
+// yet, so that the next decision can build on them. [NewOverlay] makes one. Named and Valued do not
 // see what was folded in.
 type Overlay struct {
 	Facts
@@ -15,7 +15,7 @@ type Overlay struct {
 	disputed []formats.Dispute
 }
 
-// Over is an overlay without decisions. rooms maps folded categories to
+// NewOverlay is an overlay without decisions. rooms maps folded categories to
 // spellings that facts does not have; folding adds to it. It may be nil.
 func Over(facts Facts, rooms map[string]string) *Overlay {
 	if rooms == nil {

@@ -15,7 +15,7 @@ import (
 	"leanctx/knowledge/verdict"
 )
 
-// Facts is what a decision on one fact may ask. A [State] meets it, [Known], and an [Overlay].
+// Facts is what a decision about one fact may read. [State], [Reader] and [Overlay] implement it.
 type Facts interface {
 	// Versions returns every version of a fact, by valid_from, then recorded_from.
 	Versions(fact.ID) []*fact.Version
@@ -153,8 +153,7 @@ func valueHash(value string) string {
 	return strconv.FormatUint(verdict.Canonical("", value).Hash(), 36)
 }
 
-// values finds facts by the hash of a value. It is made when it is first asked
-// for, and kept up from then on.
+// values finds facts by the hash of a value. It is built at first use and then kept up to date.
 type values struct {
 	mu  sync.Mutex // views run side by side
 	all map[string][]fact.ID
@@ -172,7 +171,7 @@ func (x *values) of(facts map[fact.ID][]*fact.Version, hash string) []fact.ID {
 	return slices.Clone(x.all[hash])
 }
 
-// note adds the values of a fact, if any were asked for yet.
+// note adds the values of a fact, if the map is built.
 func (x *values) note(n fact.ID, vs []*fact.Version) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -5,8 +5,8 @@
 // recognises a file by its content.
 //
 //   - A native export and its import keep every version, id and time.
-//   - An import is one commit, or several if it has more than 50,000 facts. After a bad line
-//     nothing is imported, unless the caller skips bad lines.
+//   - An import is one commit, however many facts it has. After a bad line nothing is imported,
+//     unless the caller skips bad lines.
 //   - What has no place in a store is named in the answer. Nothing is dropped silently.
 //
 // [Adopt] takes over the store of the existing program, once and whole. That store is never

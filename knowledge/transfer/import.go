@@ -43,7 +43,7 @@ type Incoming struct {
 	Contest   bool      `json:"-"` // with skip-existing: another value than ours becomes a dispute
 	BatchSize int       `json:"-"` // the most facts of one commit; 0: 50,000
 
-	Progress func(done, total int) `json:"-"` // told how far the import is; may be nil
+	Progress func(done, total int) `json:"-"` // called with the progress; may be nil
 }
 
 // Imported is what became of an import. A fact counts once, however many
@@ -108,11 +108,10 @@ func (e *BadFileError) TextIn(call prose.Syntax) string {
 	return b.String()
 }
 
-// Import takes facts in, in one commit, or in several where they are more than
-// 50,000: see importEach. A native file keeps its recorded
-// times, ids and sources; records are asserted with source kind import and
-// marked until somebody confirms them. What was retracted or erased here stays
-// away, unless merge is replace.
+// Import takes facts in, in one commit: others see all of them or none. A native file keeps its
+// recorded times, ids and sources; records are asserted with source kind import and marked until
+// somebody confirms them. What was retracted or erased here stays away, unless merge is replace.
+// Nobody else can write from when it is decided until it is on disk: some seconds for 100,000 facts.
 func Import(ctx context.Context, s *knowledge.Store, in Incoming) (Imported, error) {
 	if in.Merge == "" {
 		in.Merge = mergeSkip

@@ -226,7 +226,7 @@ func (m *merger) update(n fact.ID, in incoming) error {
 	return nil
 }
 
-// contest has the file's current value stand against ours. Two people gave the fact different
+// disputeOutdated has the file's current value stand against ours. Two people gave the fact different
 // values, each without the other's. A value that was believed here before is no news.
 func (m *merger) contest(n fact.ID, in incoming) {
 	theirs, ours := fact.Current(in.versions, m.present), fact.Current(m.over.Versions(n), m.present)
@@ -408,7 +408,7 @@ func (m *merger) append(n fact.ID, in incoming) {
 	}
 }
 
-// fate is what became of a record that was to be appended. Neither missing nor
+// mergeOutcome is what happened to a record in an append. Neither missing nor
 // partly is set where ours says the same.
 type fate struct {
 	added   bool

@@ -1,22 +1,22 @@
-// Package words takes texts apart: the one analyzer, through which facts and queries go alike. It knows nothing of
-// facts or of an index.
+// Package words is the analyzer: it splits texts into terms, facts and queries alike. It knows nothing of facts or of an
+// index.
 //
 // # What is a term
 //
 // [Terms]: The steps are NFKC; runs of letters and digits; compounds by their parts and as a whole (getUserName,
 // user_name, src/auth.go). A version number stays one word. Then come lower case, without accents and vowel points.
 // Stems are by script: English for Latin, Russian for Cyrillic. Chinese, Japanese, Korean, Thai, Lao, Khmer and
-// Burmese are cut into bigrams. Emoji and currency signs are words. Any text will do; invalid UTF-8 is as a space.
+// Burmese are cut into bigrams. Emoji and currency signs are words. Any text is valid; invalid UTF-8 counts as a space.
 //
-// A change here changes what is found in an index made before: the index's version of the mapping goes up with it.
+// A change here changes what existing indexes find. Raise the index's mapping version with it.
 //
-// # What stands for a term
+// # Replacements for a term
 //
-// [Likeness] is a word's beginning, or a slip of the pen; [Shortened] knows what is short for what, from a list.
+// [Likeness] finds words by a prefix or one edit; [Shortened] knows abbreviations, from a list.
 //
-// A beginning of four or five letters is not taken for an abbreviation. port, child and green begin portfolio,
-// childhood and greenhouse as auth begins authentication. Neither the share of the word (.44, .56, .50; auth .57, repo
-// .40) nor the ending tells them apart. Hence a list, which also has what is shorter (app, env, db) and what is no
-// beginning (k8s, msg). A stem that has two meanings is told by the word as it was written: author is not
-// authorization. Names of six letters and more were left to the rule (intern of internship, disney of disneyland).
+// A prefix of four or five letters is not taken for an abbreviation: port, child and green begin portfolio, childhood and
+// greenhouse, as auth begins authentication. Neither the share of the word (.44, .56, .50; auth .57, repo .40) nor its
+// ending separates the two kinds. Hence a list. It also has shorter ones (app, env, db) and those that are no prefix (k8s,
+// msg). If two words have one stem, the written word decides: author is not authorization. Prefixes of six letters or
+// more need no list (intern of internship, disney of disneyland).
 package words

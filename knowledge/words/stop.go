@@ -21,8 +21,8 @@ var stops = Set(`a an the this that these those there here i me my mine we us ou
 // IsStop reports whether a folded word is a stop word. A long one is not looked up: it may be any text.
 func IsStop(s string) bool { return len(s) <= 16 && stops(s) }
 
-// Set reports of a word whether it is in a list. The set is made when it is first asked: most
-// commands ask few of all such sets.
+// Set returns a function that reports whether a word is in a list. The set is made at the first
+// call, because most commands use few of these sets.
 func Set(list string) func(word string) bool {
 	set := sync.OnceValue(func() map[string]bool {
 		out := map[string]bool{}

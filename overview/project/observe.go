@@ -233,7 +233,7 @@ func (p Place) exists() bool {
 }
 
 // birth is the time of a file of a git directory that git writes only once. While it is the same, the
-// repository is the same, and git need not be asked. Without templates git writes no such file;
+// repository is the same, and git need not run. Without templates git writes no such file;
 // then it is the time of a directory that only git's maintenance changes. It may be empty.
 func birth(gitDir string) string {
 	for _, name := range []string{"description", "commondir", "objects/info", "config"} {

@@ -79,7 +79,7 @@ func (a *registry) atPlace(r *record, i int, s *observation) resolution {
 	return v.known(r, i, s)
 }
 
-// same reports whether the repository of a record was made anew at its place.
+// same reports whether the repository of a record was rebuilt at its place.
 func (r *record) same(s *observation) bool {
 	if len(r.FirstCommits) > 0 && len(s.firstCommits) > 0 {
 		return intersect(r.FirstCommits, s.firstCommits)

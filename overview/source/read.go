@@ -12,9 +12,9 @@ type File struct {
 	Generated bool     // by a program, or minified
 	Package   string   // package, namespace, or what a module file names
 	Imports   []string // as they are written, in a form that depends on the language; see Read
-	Names     []string // the main definitions, in the order of the file, namesMost at most
+	Names     []string // the main definitions, in the order of the file, maxNames at most
 	More      int      // definitions beside those
-	Doc       string   // the first sentence of its leading comment, docMost bytes at most
+	Doc       string   // the first sentence of its leading comment, maxDoc bytes at most
 	Terms     []Term   // sorted by hash
 }
 

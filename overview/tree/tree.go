@@ -55,7 +55,7 @@ type File struct {
 type Tree struct {
 	Files    []File
 	Separate []string // directories that were skipped, with a slash at the end: other repositories, installed packages
-	Git      bool     // git was asked
+	Git      bool     // git listed the files
 	Head     string   // the commit that is checked out; empty if there is none
 	Note     string   // a sentence on why there are no files, or not all; without a full stop
 }
@@ -116,7 +116,8 @@ func (l *lister) list(ctx context.Context) error {
 	return l.walk(ctx)
 }
 
-// stat adds the named files. It leaves out those that are gone or not regular.
+// stat adds the named files. It leaves out those that are gone or not regular. A name that git
+// gives for a directory is a submodule's, or that of a file which a directory has replaced.
 func (l *lister) stat(ctx context.Context, names []string) error {
 	if len(names) > l.o.Most {
 		names = names[:l.o.Most]
@@ -171,7 +172,7 @@ var caches = map[string]bool{
 	".cache": true, ".npm": true, ".cargo": true, ".rustup": true, ".pyenv": true, ".nvm": true, ".m2": true, ".local": true, ".bun": true, ".deno": true, ".Trash": true,
 }
 
-// walk lists the files without git, directory by directory, and leaves out what git ignores.
+// walk lists the files without git, and leaves out what git ignores. What cannot be read is left out.
 func (l *lister) walk(ctx context.Context) error {
 	todo, names := []string{""}, []string(nil) // directories with a slash at the end; the root is empty
 	for len(todo) > 0 && len(names) <= l.o.Most {
@@ -326,7 +327,7 @@ func (l *lister) withoutModules(names []string) []string {
 // History is what the last commits say.
 type History struct {
 	Touched map[string]int // files, and how many commits ago: 0 for those of the newest commit, 1 for the one before, and so on
-	Commits []Commit       // the newest first, without those of more than togetherMost files
+	Commits []Commit       // the newest first, without those of more than maxTogether files
 }
 
 // Commit is what one commit did.
@@ -335,7 +336,7 @@ type Commit struct {
 	Files   []string // that it touched
 }
 
-// togetherMost is how many files a commit may touch for it to tell which belong
+// maxTogether is how many files a commit may touch for it to tell which belong
 // together: a larger one renames, formats or imports.
 const togetherMost = 30
 
@@ -381,8 +382,8 @@ func run(ctx context.Context, dir string, o *Options, input string, args ...stri
 	return Git(ctx, o.Git, dir, input, args...)
 }
 
-// Git runs the git program in dir with a standard input, as a reader that asks nobody, fetches
-// nothing and runs nothing that the repository's configuration names.
+// Git runs the git program in dir with a standard input. It only reads: it prompts nobody,
+// fetches nothing, and runs no program that the repository's configuration names.
 func Git(ctx context.Context, program, dir, input string, args ...string) ([]byte, error) {
 	fixed := []string{"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "log.showSignature=false"}
 	cmd := exec.CommandContext(ctx, program, append(fixed, args...)...)

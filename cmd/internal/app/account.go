@@ -50,7 +50,7 @@ func (a *account) count(m op.Made) {
 	})
 }
 
-// intentOf tells whether a call says what the session is working on. It does so by naming a
+// intentOf reports whether a call says what the session is working on. It does so by naming a
 // task or by claiming one.
 func intentOf(m op.Made) cost.Intent {
 	var args struct{ Task, State string }

@@ -140,7 +140,7 @@ func (r *run) tools(g *cli.Globals) []*op.Tool {
 	return slices.Concat(shell{r.stores, r.in}.tools(), own, clientTools(r))
 }
 
-// begin reads the configuration, when the flags are known. The version is told without one.
+// begin reads the configuration, after the flags are parsed. The command version needs none.
 func (r *run) begin(t *op.Tool) error {
 	if t.Name == versionName {
 		return nil

@@ -19,7 +19,7 @@ import (
 // that a client would take for a decision.
 const hookName = "hook"
 
-// isHook tells whether a client's hook calls the program.
+// isHook reports whether a client's hook calls the program.
 func isHook(args []string) bool {
 	return len(args) > 1 && args[0] == hookName && !slices.ContainsFunc(args, func(a string) bool { return a == "-h" || a == "--help" })
 }

@@ -172,8 +172,8 @@ func (m *membership) contents(s *stores) share.Contents {
 	return s.stream(m)
 }
 
-// teamLock is locked by everybody who writes to the stores of a project, together, and alone by
-// who moves the project to a team or back.
+// teamLock is a shared lock for writers of a project's stores. Moving the project to a team or
+// back takes it exclusively.
 const teamLock = "team.lock"
 
 // fence lets a writer in while the project's stores are those that it opened. A project that was

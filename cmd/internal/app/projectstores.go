@@ -17,7 +17,7 @@ import (
 )
 
 // projectStores opens the facts, agents, tasks, shared files and token counts of one project,
-// each when it is first asked for, since most commands need few of them.
+// each at first use, since most commands need few of them.
 type projectStores struct {
 	*stores
 	scope   op.Scope

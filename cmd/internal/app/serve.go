@@ -24,7 +24,7 @@ import (
 	"leanctx/overview/project"
 )
 
-// defaultAddr is where a server listens unless told.
+// defaultAddr is where a server listens by default.
 const defaultAddr = "127.0.0.1:7337"
 
 // serveArgs say how a server is reached, and by whom.
@@ -303,7 +303,7 @@ func (r *revision) changed(ctx context.Context) (bool, error) {
 const maxChanges = 50
 
 // stamp is another text whenever something was written about a project's facts. Where they
-// are is read anew each time: the project may join a team meanwhile.
+// are is read again each time: the project may join a team meanwhile.
 func (c webCalls) stamp(p web.Project) string {
 	m, err := c.stores.membership(p.Hash)
 	if err != nil {

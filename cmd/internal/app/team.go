@@ -208,7 +208,7 @@ func machineName() string {
 }
 
 // publish fills the copies of the new membership and adds what was remembered under the
-// former one. A copy that an earlier attempt began is made anew.
+// former one. A copy that an earlier attempt began is rebuilt.
 func (c teamCommands) publish(ctx context.Context, sc op.Scope, from, to projectPlace, j *joinedTeam) error {
 	if err := errors.Join(os.RemoveAll(to.at.knowledgeDir()), os.RemoveAll(to.at.agentsDir())); err != nil {
 		return err

@@ -52,7 +52,7 @@ type Options struct {
 	// Warn gets the notices of an answer: what was ignored or corrected. By
 	// default they are printed.
 	Warn func(text string)
-	// Known lists values of an argument for completion: a value, or a value, a
+	// Known lists values of an argument for completion: each a value, or a value, a
 	// tab and its description. It ignores errors.
 	Known func(context.Context, Blank) []string
 	// Made is called for every operation after its answer is printed.

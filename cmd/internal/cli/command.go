@@ -133,7 +133,7 @@ func (k *call) run(c *cobra.Command, words []string) error {
 	return nil
 }
 
-// noted passes a call to Options.Made.
+// noted passes a call to Options.OnAnswer.
 func (k *call) noted(a op.Answer, args map[string]any, text string) {
 	if k.made == nil {
 		return
@@ -188,7 +188,7 @@ func (k *call) position(c *cobra.Command, words []string, args map[string]any) e
 			args[p.Name] = words[i:]
 			return nil
 		}
-		args[p.Name] = word
+		args[p.Name] = word // of a list: its elements with commas, as with a flag
 	}
 	return nil
 }

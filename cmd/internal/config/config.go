@@ -71,7 +71,7 @@ type Config struct {
 	Agent     string     // the agent's id; may be empty
 	LogLevel  slog.Level // of the log on standard error
 	ModelsDir string     // the directory of models for recall by meaning
-	Legacy    []string   // data directories of the existing program, which is read and never written
+	Legacy    []string   // data directories of the existing program, which are read and never written: DataDir, and two others if it is the default
 
 	AutoDownload bool // a server may download a model
 	HooksOff     bool // hooks of clients say nothing

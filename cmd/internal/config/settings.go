@@ -22,7 +22,8 @@ const (
 	Isolate = "isolate" // each has its own
 )
 
-// Settings are the settings for one project.
+// Settings are the settings for one project. The members of a configuration file have these
+// names. What a file leaves out keeps its value.
 type Settings struct {
 	Worktrees          string
 	CrossProjectSearch bool

@@ -25,7 +25,7 @@ type Options struct {
 	Server  []string                             // the program and its arguments
 	Environ func(set map[string]string) []string // the child's environment with these variables set
 	Out     io.Writer
-	Err     io.Writer // the child's messages, if the demonstration fails
+	Err     io.Writer // for the child's messages; there are none if all is well
 }
 
 // timeout ends a demonstration that hangs. The story takes well under a second.

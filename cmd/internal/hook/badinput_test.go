@@ -143,7 +143,7 @@ func TestKeyTwice(t *testing.T) {
 }
 
 // Where a client's file is damaged, the next client is connected all the same;
-// and nobody is connected where one of the names is wrong.
+// and nobody is connected where one of the names is unknown.
 func TestOthersAreConnected(t *testing.T) {
 	p := newMachine(t)
 	write(t, filepath.Join(p.Home, ".cursor", "hooks.json"), "[]")

@@ -49,8 +49,8 @@ func choose(names []string, standard func(*client) bool) ([]client, error) {
 	return chosen, nil
 }
 
-// wanted are the edits for the chosen clients, with a note for each that was found and lacks
-// the scope. For a named one that is an error.
+// wanted are the edits for the chosen clients, with a note for each client that lacks the scope.
+// If such a client was named, that is an error too, and the others have their edits.
 func (m Machine) wanted(o ConnectOptions) (all []edit, notes []string, err error) {
 	scope := o.Scope
 	switch byURL := o.Remote.URL != ""; {
@@ -84,6 +84,7 @@ func (m Machine) wanted(o ConnectOptions) (all []edit, notes []string, err error
 	return all, notes, err
 }
 
+// scopesOf lists the scopes of a client.
 func scopesOf(c client) (names []string) {
 	for _, s := range scopes {
 		if c.servers[s] != "" {
@@ -93,8 +94,9 @@ func scopesOf(c client) (names []string) {
 	return names
 }
 
-// Connect writes the entries of clients. If a file cannot be edited, the report says why,
-// and the other files are edited.
+// Connect writes the entries of clients. If a file cannot be edited, or a client lacks the scope,
+// the report says so, and the other files are edited. For a named client that lacks the scope the
+// error is an [*UnknownError].
 func (m Machine) Connect(o ConnectOptions) (Report, error) {
 	r := Report{Files: []FileReport{}}
 	edits, notes, err := m.wanted(o)

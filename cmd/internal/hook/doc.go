@@ -16,7 +16,7 @@
 //     paste. The other files are edited all the same.
 //   - Connecting twice changes nothing the second time.
 //   - Comments, order, indentation, line ends and byte order mark stay. JSON is
-//     edited as hujson's tree (json.go), TOML and YAML as lines (text.go). Only our own
+//     edited with hujson's Patch (json.go), TOML and YAML as lines (text.go). Only our own
 //     entry may lose the comments that somebody wrote into it.
 //   - The record connect.json in the data directory keeps the whole former file,
 //     and is written before the file is. While a file is as we left it,

@@ -54,8 +54,8 @@ func (e edit) open(data []byte) (document, error) {
 }
 
 // edits are the edits for a client in a scope: the server's file first, then those of hooks
-// and rules. There are none in a scope that the client lacks, and none for a project that is
-// the home directory, where files of a project are the user's.
+// and rules. There are none in a scope that the client lacks. Nor are there for a project that
+// is the home directory, because its files are the user's settings.
 func (c *client) edits(m Machine, scope Scope) []edit {
 	if c.servers[scope] == "" || scope == Project && sameDir(m.Root, m.Home) {
 		return nil

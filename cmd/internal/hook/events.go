@@ -89,7 +89,7 @@ func (c Call) answer(ctx context.Context) (out []byte, err error) {
 			out, err = nil, fmt.Errorf("internal error: %v", cause)
 		}
 	}()
-	if c.Event == "user-prompt-submit" {
+	if c.Event == "user-prompt-submit" { // as entries written by hand name it, after Claude Code's UserPromptSubmit
 		c.Event = UserPrompt
 	}
 	if !slices.Contains(Names(), c.Client) {
@@ -200,7 +200,7 @@ func (c Call) relevant(ctx context.Context, v ProjectView, in input) ([]Notice, 
 	return v.Relevant(ctx, prose.Clip(prompt, 1000))
 }
 
-// isCommand tells whether a prompt is a command of the client, such as /clear. A prompt that
+// isCommand reports whether a prompt is a command of the client, such as /clear. A prompt that
 // begins with a path has a second slash.
 func isCommand(prompt string) bool {
 	name, slash := strings.CutPrefix(strings.Fields(prompt)[0], "/")

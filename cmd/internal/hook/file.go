@@ -65,7 +65,7 @@ func readFile(path string) (file, error) {
 	return file{path: to, data: data, mode: info.Mode().Perm()}, err
 }
 
-// sameDir tells whether two paths lead to one directory.
+// sameDir reports whether two paths lead to one directory.
 func sameDir(a, b string) bool {
 	if a == b {
 		return true

@@ -15,7 +15,7 @@ import (
 	"leanctx/internal/prose"
 )
 
-// mostInput is the most bytes that a client may send. They may include the whole output of
+// maxInput is the most bytes that a client may send. They may include the whole output of
 // a tool.
 const mostInput = 32 << 20
 

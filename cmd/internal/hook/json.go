@@ -12,9 +12,9 @@ import (
 	"leanctx/formats"
 )
 
-// jsonFile is a JSON file with comments, as hujson's tree, which keeps every byte. We edit
-// the tree. hujson's Patch would drop comments beside a removed member, and write new ones
-// without line breaks.
+// jsonFile is a JSON file with comments, as hujson's tree, which keeps every byte. Items are
+// added and removed by hujson's Patch. We mend what Patch leaves to its caller: line breaks,
+// indentation, comments beside a removed item, and a comma that it would leave at the end.
 type jsonFile struct {
 	root    hujson.Value
 	mark    string // byte order mark
@@ -26,7 +26,7 @@ const blanks = " \t\r\n"
 
 var jsonError = formats.Regexp(`^hujson: line (\d+), column (\d+): (.*)$`)
 
-// parseJSON reads a file. An empty one is an empty object.
+// parseJSON reads a file. One with nothing but white space and comments is an empty object.
 func parseJSON(data []byte) (*jsonFile, error) {
 	f := &jsonFile{newline: newlineOf(data), unit: "  "}
 	body, marked := bytes.CutPrefix(data, []byte(bom))
@@ -237,7 +237,7 @@ func (f *jsonFile) unset(keys []string) error {
 	return nil
 }
 
-// isOwnCommand tells whether a value is the command of a hook of ours.
+// isOwnCommand reports whether a value is the command of a hook of ours.
 func isOwnCommand(v *hujson.Value) bool {
 	l, ok := v.Value.(hujson.Literal)
 	return ok && l.Kind() == '"' && ownCommand().MatchString(l.String())
@@ -278,8 +278,8 @@ func (f *jsonFile) removeHooks() error {
 	return f.unset([]string{"hooks"})
 }
 
-// removeOwn removes our hooks below a value, with the groups and lists that have no other
-// hook. It reports whether the value is one of those.
+// removeOwn removes our hooks below a value, with the groups, the lists and the events that
+// have no other hook. It reports whether the value is one of those.
 func (f *jsonFile) removeOwn(v *hujson.Value) (ours bool) {
 	all, _ := items(v)
 	for i := len(all) - 1; i >= 0; i-- {

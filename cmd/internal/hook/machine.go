@@ -83,7 +83,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// has tells whether a client is installed on this machine.
+// has reports whether a client is installed on this machine.
 func (m Machine) has(c *client) bool {
 	return slices.ContainsFunc(c.binaries, m.OnPath) ||
 		slices.ContainsFunc(c.signs, func(s string) bool { return exists(m.expand(s)) })

@@ -89,7 +89,7 @@ func (r *record) of(e edit) *change {
 
 func (r *record) forget(e edit) { r.Files = slices.DeleteFunc(r.Files, e.matches) }
 
-// matches tells whether a change belongs to an edit.
+// matches reports whether a change belongs to an edit.
 func (e edit) matches(c change) bool {
 	return c.Path == e.path && c.Client == e.client && c.Scope == e.scope
 }
@@ -115,7 +115,7 @@ func (r *record) add(e edit, f file, after string, dirs []string) {
 	r.Files = append(r.Files, c)
 }
 
-// isIn tells whether a file contains something of ours.
+// isIn reports whether a file contains something of ours.
 func (e edit) isIn(data []byte) bool {
 	if e.format == ownFile {
 		return isOurs(data)

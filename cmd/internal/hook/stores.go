@@ -61,7 +61,7 @@ func (p *Stores) Briefing(ctx context.Context) (text string, facts []string, err
 }
 
 // Relevant lists facts, lessons and reminders for a prompt. Nobody asked for them, so only
-// what package recall takes for an answer is shown.
+// firm answers are shown.
 func (p *Stores) Relevant(ctx context.Context, prompt string) ([]Notice, error) {
 	r, err := p.Facts.Recall(ctx, knowledge.Question{Query: prompt, Limit: 3, Prompt: true})
 	if err != nil {
@@ -205,7 +205,7 @@ func (p *Stores) present(ctx context.Context) (n *coworkers, err error) {
 	return n, nil
 }
 
-// owner tells whether an agent belongs to the session: the one that the environment names,
+// owner reports whether an agent belongs to the session: the one that the environment names,
 // or else those that registered in it.
 func (n *coworkers) owner(a agents.Present) owner {
 	switch {
@@ -239,7 +239,7 @@ func (n *coworkers) claimed(file string) (list []Notice) {
 	return list
 }
 
-// covers tells whether a claim on a path covers a file. A claim on a directory covers all
+// covers reports whether a claim on a path covers a file. A claim on a directory covers all
 // files in it.
 func covers(path, file string) bool {
 	return path == "." || path == file || strings.HasPrefix(file, path+"/")

@@ -50,13 +50,13 @@ var ownCommand = sync.OnceValue(func() *regexp.Regexp {
 // madeBy stands near the top of every file that is ours alone.
 const madeBy = "Made by `lean-ctx connect"
 
-// isOurs tells whether a whole file is one that we wrote.
+// isOurs reports whether a whole file is one that we wrote.
 func isOurs(data []byte) bool {
 	return bytes.Contains(data[:min(len(data), 300)], []byte(madeBy))
 }
 
-// The files that are ours alone: plug-ins of OpenCode and Amp, the program that Cline runs at
-// an event (it wants an answer from each), and the rule for clients without hooks.
+// The files that contain nothing but ours: plug-ins of OpenCode and Amp, the program that Cline
+// runs at each event, and the rule for clients without hooks.
 var (
 	//go:embed opencode.js
 	openCodePlugin string

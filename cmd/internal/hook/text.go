@@ -15,7 +15,7 @@ import (
 
 const bom = "\ufeff"
 
-// isBlank tells whether a file holds nothing but white space.
+// isBlank reports whether a file holds nothing but white space.
 func isBlank(data []byte) bool {
 	return len(bytes.TrimSpace(bytes.TrimPrefix(data, []byte(bom)))) == 0
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// What is no server is an error, with what it said.
+// A program that is no server is an error, with its output.
 func TestProbeOfNoServer(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the programs of this test are shell scripts")

@@ -39,7 +39,7 @@ type Options struct {
 	// heading; it may be empty. It is called in each handshake.
 	Briefing func(context.Context) string
 
-	// Made is called for every call of a tool after it is answered. It must not
+	// OnAnswer is called for every call of a tool after it is answered. It must not
 	// block.
 	Made func(op.Made)
 
@@ -136,9 +136,11 @@ func (s *Server) HTTP() http.Handler {
 // statelessKey marks the context of a request without a connection.
 type statelessKey struct{}
 
-// withoutSubscriptions keeps clients of the older protocol from subscribing where there is no
-// connection: nobody could be told, and nothing would ever end the subscription. Those of
-// the newer one listen with a request that stays open.
+// withoutSubscriptions refuses subscriptions of the older protocol over stateless HTTP: no update
+// could be sent, and nothing would ever end the subscription. Clients of the newer protocol
+// listen with a request that stays open. Its header must say so: by the header its stream is
+// ended when the token is revoked and when the server shuts down, and the SDK demands the header
+// only of requests that name the newer protocol.
 func withoutSubscriptions(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if ctx.Value(statelessKey{}) == nil {

@@ -239,8 +239,8 @@ func (p *pipe) cancels() []jsonrpc.Message {
 	return all
 }
 
-// accept returns the message of a line, if the SDK gets it now. It answers unreadable lines
-// itself and holds requests that must wait.
+// accept returns the message of a line that is no request. A request becomes pending. An
+// unreadable line is answered.
 func (p *pipe) accept(l line) jsonrpc.Message {
 	switch {
 	case l.err != nil:
@@ -296,7 +296,7 @@ func (p *pipe) admit(req *jsonrpc.Request) (now, ok bool) {
 	return true, true
 }
 
-// withdraw removes a waiting request that the client cancels, which gets no answer. The SDK
+// withdraw removes a request that waits, if the client cancels it: it gets no answer. The SDK
 // cancels a running one.
 func (p *pipe) withdraw(req *jsonrpc.Request) {
 	var params mcp.CancelledParams

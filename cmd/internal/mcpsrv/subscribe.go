@@ -13,7 +13,7 @@ import (
 // of files.
 const watchEvery = 500 * time.Millisecond
 
-// subscription is a resource that a client wants to be told of.
+// subscription is a resource whose changes a client wants to know.
 type subscription struct {
 	uri     string
 	session *mcp.ServerSession

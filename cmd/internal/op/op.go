@@ -204,7 +204,7 @@ func (t *Tool) CommandLine(o *Operation) string {
 	return t.commandLine(o.Name, args)
 }
 
-// Teach describes the operation to models, with these of its optional arguments. Other
+// Describe puts the operation and these of its optional arguments into the schema. Other
 // operations are only named in the list of actions; they are accepted too, and errors show
 // how to call them. Each word of a description costs tokens in every session.
 func (o Operation) Teach(optional ...string) Operation {

@@ -29,8 +29,8 @@ import (
 	"leanctx/tasks"
 )
 
-// taskHandler answers A2A requests from the task store. Nobody executes a task here: agents of
-// the project take it from the store, and a client is told what they do with it.
+// taskHandler answers A2A requests from the task store. The server executes no task: agents of
+// the project claim it from the store, and the client gets their updates.
 //
 // A context is a task and all tasks below it; its id is that of the topmost one. A
 // message without a task makes one; with a context it makes one below that task. A message
@@ -282,9 +282,8 @@ func (h *taskHandler) CancelTask(ctx context.Context, q *a2a.CancelTaskRequest) 
 	return taskOf(d, nil, true)
 }
 
-// SendMessage implements [a2asrv.RequestHandler]. Unless the client wants the task at
-// once, it gets it when it has ended or waits for its giver, or when the server shuts
-// down.
+// SendMessage implements [a2asrv.RequestHandler]. Unless the client wants the task at once,
+// the answer comes when the task has ended or waits for input, or when the server shuts down.
 func (h *taskHandler) SendMessage(ctx context.Context, q *a2a.SendMessageRequest) (a2a.SendMessageResult, error) {
 	store, d, err := h.send(ctx, q)
 	if err != nil {
@@ -619,8 +618,8 @@ func artifact(d tasks.Details, a tasks.Artifact, i int) *a2a.Artifact {
 	}
 }
 
-// otherVersion answers requests of protocol versions that we do not speak. Whatever was
-// asked comes to GetTask.
+// otherVersion answers requests of protocol versions that we do not speak. Every method ends
+// in GetTask.
 type otherVersion struct{ a2asrv.RequestHandler }
 
 func (otherVersion) GetTask(context.Context, *a2a.GetTaskRequest) (*a2a.Task, error) {

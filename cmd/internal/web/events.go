@@ -115,8 +115,8 @@ func (f *feed) broadcast(e Event) {
 	}
 }
 
-// serve answers GET /events. A client that comes back sends the id that it had; it is told
-// that it may have missed events, so that it loads what it shows again.
+// serve answers GET /events. A client that reconnects sends its last id. It gets a missed
+// event, so that it reloads what it shows.
 func (f *feed) serve(w http.ResponseWriter, r *http.Request) {
 	ch, err := f.listen(r.Context())
 	if err != nil {

@@ -35,10 +35,11 @@ type Tokens struct {
 
 	mu    sync.Mutex
 	named []*token
-	read  os.FileInfo // of what named was read from; nil: it cannot be read
+	read  os.FileInfo // of what named was read from; nil: there was no file
 }
 
-// token is one token and what it is good for.
+// token is one token and what it is good for. Its exported fields are those of the file of
+// named tokens.
 type token struct {
 	name   string
 	sum    [sha256.Size]byte

@@ -16,7 +16,7 @@
 //   - npm chooses the program by platform and nothing is fetched after the
 //     installation. A script that downloads was rejected: many places refuse it.
 //   - The same program gives the same bundle: the times in it are fixed.
-//   - The version is that of the source. A release under another one is refused.
+//   - The version is that of the source.
 //   - The source does not name the place where the project is published. Without
 //     -repository there is no server.json.
 //   - Lists of what is in a program and of licences are made by goreleaser with

@@ -25,7 +25,7 @@
 // A commit that is larger than a message may be is kept in the stream's object
 // store, and the message names the object. There the snapshots are too, from which
 // a new machine starts: the stream keeps what came after. See snapshot.go, and
-// remotesnapshot.go of package journal. A stream of format 1 keeps every commit.
+// remotesnapshot.go of package journal.
 //
 // The servers must sync every write (sync_interval: always). A client cannot
 // ask for that, nor see it.

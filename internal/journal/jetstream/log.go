@@ -366,8 +366,8 @@ func (l *Log) give(ctx context.Context, place uint64, h nats.Header, data []byte
 	return take(place, whole)
 }
 
-// settled tries something again until it returns neither ErrGone nor ErrConflict, for as long as a
-// server of a cluster may not know yet what the others know.
+// settled retries try while it returns ErrGone or ErrConflict, for as long as one server of a
+// cluster may lag behind the others.
 func (s *Stream) settled(ctx context.Context, try func() error) error {
 	for start, pause := time.Now(), firstPause; ; pause = min(2*pause, longestPause) {
 		err := try()

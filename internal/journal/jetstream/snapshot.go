@@ -21,11 +21,12 @@ import (
 
 // Snapshots of a log
 //
-// The text of a snapshot is an object named snapshot/<log>/<seq>-<random>, its mark the key
-// snapshot.<log> of the key-value bucket, replaced by its revision. No name is used twice: an
-// upload over an object could fail half way and break it. Only objects up to the mark's commit are
-// removed, so that a snapshot that another machine is about to make the newest is never touched:
-// its commit is a later one.
+// The text of a snapshot is an object named snapshot/<log>/<seq>-<place>-<bytes>-<random>, which is
+// its mark. The newest is that of the latest commit; of two of one commit it is the later one by
+// name, so that every machine keeps the same. It is uploaded as upload/<log>/… and gets its name
+// when it is whole: an upload whose last answer is lost may be an object that lacks pieces. No name
+// is used twice. What is removed is of an earlier commit than the newest, or an older one of the
+// same commit. So nothing is taken from a machine that stores what may become the newest.
 
 // snapshotEach is after how many commits a new snapshot is worth it, unless the stream says
 // otherwise.
@@ -315,7 +316,7 @@ func (b *bucket) remove(ctx context.Context, o *jetstream.ObjectInfo) error {
 }
 
 // An upload that was interrupted leaves pieces that belong to no object. They are removed when they
-// are older than uploadOver. An upload that took longer than uploadMost, by the server's clock,
+// are older than uploadOver. An upload that took longer than maxUpload, by the server's clock,
 // does not count: its pieces may be gone.
 const (
 	uploadMost = 10 * time.Minute
@@ -381,7 +382,7 @@ func (b *bucket) sweep(ctx context.Context, all []*jetstream.ObjectInfo, now tim
 			continue
 		}
 		// The list of objects is older than that of the pieces. An upload that ended in between
-		// took longer than uploadMost, or its last piece would be newer.
+		// took longer than maxUpload, or its last piece would be newer.
 		if err := b.stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
 			return err
 		}

@@ -119,7 +119,7 @@ func (s *Stream) Report(ctx context.Context, last uint64) error {
 	return s.explain(err)
 }
 
-// keys is the key-value bucket: what each machine has, and the marks of snapshots.
+// keys is the key-value bucket: what each machine has.
 func (s *Stream) keys(ctx context.Context, d *dial) (jetstream.KeyValue, error) {
 	kv, err := d.js.KeyValue(ctx, s.bucket())
 	if errors.Is(err, jetstream.ErrBucketNotFound) {

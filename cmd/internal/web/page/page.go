@@ -1,5 +1,5 @@
-// Package page is the page for people: what a project's memory believes, since
-// when and why, what it doubts, who is at work, and what sessions were told.
+// Package page is the page for people: a project's current facts, since when and why they are
+// believed, disputes, agents at work, and the briefings of sessions.
 //
 //	h := page.New(page.Options{Call: call, Project: "my-app"})
 //
@@ -23,10 +23,10 @@
 //
 // # Tests
 //
-// go test holds each view, each button and the sizes. LEAN_CTX_CHROMIUM=1 go test -run
+// go test checks each view, each button and the sizes. LEAN_CTX_CHROMIUM=1 go test -run
 // Chromium opens every view of a served store in Debian's Chromium, at two widths, light
-// and dark, and writes the pictures to LEAN_CTX_PICTURES if that is set. page.png is the
-// one of a fact. It needs Node, the npm registry and a machine with nothing else to do.
+// and dark. It needs Node, the npm registry and an idle machine. If LEAN_CTX_PICTURES is set,
+// it writes the pictures there. page.png is that of a fact.
 package page
 
 import (

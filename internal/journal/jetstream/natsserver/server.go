@@ -50,9 +50,9 @@ type Server struct {
 	stop context.CancelFunc
 	wg   sync.WaitGroup
 
-	mu  sync.Mutex // held while it is started anew
+	mu  sync.Mutex // held while it is restarted
 	s   *server.Server
-	err error // why it could not be started anew
+	err error // why it could not be restarted
 }
 
 // startTimeout is how long a server may take to read its streams.
@@ -128,7 +128,7 @@ func start(o *server.Options, l *slog.Logger) (*server.Server, error) {
 	return s, nil
 }
 
-// restart starts the server anew at the same addresses.
+// restart restarts the server at the same addresses.
 func (s *Server) restart(l *slog.Logger) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
