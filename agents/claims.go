@@ -29,14 +29,14 @@ func (p *project) held(path string, l *lease.Lease, now time.Time) error {
 func (p *project) claim(w lease.Wanted, now time.Time) (*lease.Lease, []event, error) {
 	w.Fence = p.fence
 	d := p.leases.Decide(w, now)
-	if d.InWay != nil {
-		return nil, nil, p.held(w.Path, d.InWay, now)
+	if d.Blocking != nil {
+		return nil, nil, p.held(w.Path, d.Blocking, now)
 	}
 	var events []event
-	for _, path := range d.Swept {
+	for _, path := range d.Expired {
 		events = append(events, event{Release: path})
 	}
-	return d.Given, append(events, event{By: w.By, Claim: d.Given}), nil
+	return d.Granted, append(events, event{By: w.By, Claim: d.Granted}), nil
 }
 
 // ClaimArgs is the arguments of claim: a file or directory that an agent wants to work on
@@ -87,7 +87,7 @@ func (s *Store) Claim(ctx context.Context, w ClaimArgs) (Claimed, error) {
 	}
 	var ttl time.Duration
 	if strings.TrimSpace(w.TTL) != "" {
-		if ttl, err = readDuration("ttl", w.TTL, lease.Least, lease.Most); err != nil {
+		if ttl, err = readDuration("ttl", w.TTL, lease.MinTTL, lease.MaxTTL); err != nil {
 			return Claimed{}, err
 		}
 	}

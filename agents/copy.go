@@ -126,7 +126,7 @@ func (c *copying) claims() map[string]uint64 {
 		case c.to.fence == 0:
 		case l.Expired(c.now) || there != nil && there.Holder == l.Holder && !there.Expired(c.now):
 			continue
-		case c.to.leases.Decide(lease.Wanted{Path: l.Path, By: l.Holder}, c.now).InWay != nil:
+		case c.to.leases.Decide(lease.Wanted{Path: l.Path, By: l.Holder}, c.now).Blocking != nil:
 			c.added.Held = append(c.added.Held, l.Path)
 			continue
 		default:

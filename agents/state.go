@@ -224,9 +224,9 @@ func (p *project) resolve(argument, name string) (address, error) {
 
 // alternatives lists up to four names.
 func alternatives(list []string) string {
-	const most = 4
-	if more := len(list) - most; more > 0 {
-		return strings.Join(list[:most], ", ") + " or one of " + prose.Count(more, "other")
+	const maxShown = 4
+	if more := len(list) - maxShown; more > 0 {
+		return strings.Join(list[:maxShown], ", ") + " or one of " + prose.Count(more, "other")
 	}
 	return strings.Join(list[:len(list)-1], ", ") + " or " + list[len(list)-1]
 }

@@ -25,12 +25,12 @@ func (s *Store) Summarize(ctx context.Context, openTasks []string) error {
 	if err != nil {
 		return err
 	}
-	var held []string
+	var claims []string
 	err = s.view(ctx, func(p *project, now time.Time) error {
-		held = nil
+		claims = nil
 		for _, l := range p.leases.Holding(now) {
 			if l.Holder == s.Self() {
-				held = append(held, l.Path)
+				claims = append(claims, l.Path)
 			}
 		}
 		return nil
@@ -48,11 +48,11 @@ func (s *Store) Summarize(ctx context.Context, openTasks []string) error {
 		wrote = append(wrote, e.Type+": "+e.Text)
 	}
 	slices.Reverse(wrote)
-	rest := paragraph("Open tasks", openTasks) + paragraph("Claims", held)
-	if len(wrote) == 0 && (rest == "" || strings.HasSuffix(last, rest)) {
+	open := paragraph("Open tasks", openTasks) + paragraph("Claims", claims)
+	if len(wrote) == 0 && (open == "" || strings.HasSuffix(last, open)) {
 		return nil
 	}
-	_, err = s.Diary(ctx, Note{Message: "Session summary." + paragraph("Diary", wrote) + rest, Context: automatic})
+	_, err = s.Diary(ctx, Note{Message: "Session summary." + paragraph("Diary", wrote) + open, Context: automatic})
 	return err
 }
 

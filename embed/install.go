@@ -209,9 +209,9 @@ func pick(from fs.FS, folder bool) (p picked, err error) {
 	var all []string // the folders with a model
 	for _, f := range folders {
 		_, missing := fs.Stat(from, path.Join(f, tokensFile))
-		beside, _ := fs.Glob(from, path.Join(f, "*.onnx"))
+		here, _ := fs.Glob(from, path.Join(f, "*.onnx"))
 		below, _ := fs.Glob(from, path.Join(f, "onnx", "*.onnx"))
-		if onnx := append(beside, below...); missing == nil && len(onnx) > 0 {
+		if onnx := append(here, below...); missing == nil && len(onnx) > 0 {
 			if p = (picked{f, preferred(onnx)}); p.onnx == "" {
 				return p, fmt.Errorf("holds several .onnx files, none of them called model.onnx: %s", strings.Join(onnx, ", "))
 			}

@@ -257,11 +257,11 @@ func kindName(k jsontext.Kind) string {
 
 // clip shortens a text for an error, at a whole character.
 func clip(s string) string {
-	const most = 60
-	if len(s) <= most {
+	const maxBytes = 60
+	if len(s) <= maxBytes {
 		return s
 	}
-	n := most
+	n := maxBytes
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
 	}

@@ -41,13 +41,13 @@ func ReadLeanCtxDir(fsys fs.FS) (*Document, error) {
 	var mistakes struct {
 		Gotchas []Gotcha `json:"gotchas"`
 	}
-	if err := readBeside(fsys, "gotchas.json", &mistakes); err != nil {
+	if err := readSibling(fsys, "gotchas.json", &mistakes); err != nil {
 		return nil, err
 	}
 	var links struct {
 		Edges []Relation `json:"edges"`
 	}
-	if err := readBeside(fsys, "relations.json", &links); err != nil {
+	if err := readSibling(fsys, "relations.json", &links); err != nil {
 		return nil, err
 	}
 	d.Gotchas = append(d.Gotchas, mistakes.Gotchas...)
@@ -58,7 +58,7 @@ func ReadLeanCtxDir(fsys fs.FS) (*Document, error) {
 
 // readSibling reads a file that need not be there. That program wrote these
 // files in place, so an empty one is what a crash left: nothing.
-func readBeside(fsys fs.FS, name string, into any) error {
+func readSibling(fsys fs.FS, name string, into any) error {
 	data, err := fs.ReadFile(fsys, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -306,7 +306,7 @@ type Commit struct {
 	Relations []Relation `json:"relations,omitempty"`
 	Reminders []Reminder `json:"reminders,omitempty"`
 	Disputes  []Dispute  `json:"disputes,omitempty"`
-	Renamed   *Renaming  `json:"renamed,omitempty"`
+	Renamed   *Rename    `json:"renamed,omitempty"`
 }
 
 // Replica is a store that shares its facts through the repository.
@@ -323,7 +323,7 @@ type Replica struct {
 
 // Rename gives a fact another name, with its whole history. What is linked to it
 // follows. If there is a fact of that name already, the two become one.
-type Renaming struct {
+type Rename struct {
 	From Name      `json:"old_name"`
 	To   Name      `json:"new_name"`
 	At   time.Time `json:"at"`

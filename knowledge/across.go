@@ -36,7 +36,7 @@ type adviser struct {
 // conflicts names facts under other keys that the new value likely contradicts or replaces, from
 // what is at hand. It is advice: nothing is done about them, and what is missed here health finds.
 func (a *adviser) conflicts(ctx context.Context, r *Remembered, present time.Time) {
-	if r.Outcome == Confirmed || r.Outcome == Disputed || r.Outcome == Backdated || len(r.Similar) == similarMost {
+	if r.Outcome == Confirmed || r.Outcome == Disputed || r.Outcome == Backdated || len(r.Similar) == maxSimilar {
 		return
 	}
 	this := fact.IDOf(r.Category, r.Key)
@@ -50,7 +50,7 @@ func (a *adviser) conflicts(ctx context.Context, r *Remembered, present time.Tim
 		return
 	}
 	var found []Similar
-	err := a.log.Candidates(ctx, stems, func(k state.Known, names []fact.ID) error {
+	err := a.log.Candidates(ctx, stems, func(k state.Reader, names []fact.ID) error {
 		found = conflictsWith(k, this, r.Value, form, names, present)
 		return nil
 	})
@@ -58,15 +58,15 @@ func (a *adviser) conflicts(ctx context.Context, r *Remembered, present time.Tim
 		a.logger.Debug("conflicts were not looked for", "error", err) // the fact is stored
 		return
 	}
-	r.Similar = append(r.Similar, found[:min(len(found), similarMost-len(r.Similar))]...)
+	r.Similar = append(r.Similar, found[:min(len(found), maxSimilar-len(r.Similar))]...)
 }
 
-// comparedMost is how many facts an assertion is compared with.
-const comparedMost = 32
+// maxCompared is how many facts an assertion is compared with.
+const maxCompared = 32
 
 // conflictsWith lists the facts of some that likely conflict with a newer one, those
 // that it replaces first.
-func conflictsWith(k state.Known, this fact.ID, value string, newer conflict.Form, names []fact.ID, now time.Time) (out []Similar) {
+func conflictsWith(k state.Reader, this fact.ID, value string, newer conflict.Form, names []fact.ID, now time.Time) (out []Similar) {
 	var likely []*fact.Version
 	slices.SortFunc(names, fact.ID.Compare)
 	for _, n := range slices.Compact(names) {
@@ -80,7 +80,7 @@ func conflictsWith(k state.Known, this fact.ID, value string, newer conflict.For
 		}
 	}
 	slices.SortFunc(likely, func(a, b *fact.Version) int { return cmp.Or(b.RecordedFrom.Compare(a.RecordedFrom), fact.ByName(a, b)) })
-	for _, v := range likely[:min(len(likely), comparedMost)] {
+	for _, v := range likely[:min(len(likely), maxCompared)] {
 		if hasValue(v, value) {
 			continue // an equal one is named as such
 		}
@@ -103,7 +103,7 @@ func (l *lookup) markOutdated(ctx context.Context, r *Recalled) {
 	if r.query.hasTime || r.query.Prompt {
 		return
 	}
-	mark := func(k state.Known, newer []*fact.Version) {
+	mark := func(k state.Reader, newer []*fact.Version) {
 		for _, v := range newer {
 			if !conflict.NamesReplaced(v.Value) {
 				continue
@@ -121,11 +121,11 @@ func (l *lookup) markOutdated(ctx context.Context, r *Recalled) {
 	var err error
 	switch {
 	case r.compared != nil:
-		err = l.store.Look(ctx, func(k state.Known, _ time.Time) error { mark(k, r.compared); return nil })
+		err = l.store.ViewSome(ctx, func(k state.Reader, _ time.Time) error { mark(k, r.compared); return nil })
 	case r.query.Key != "" && len(r.Facts) == 1:
-		err = l.store.log.Candidates(ctx, conflict.Of(statementOf(r.Facts[0].Version)).Mentions(), func(k state.Known, names []fact.ID) error {
+		err = l.store.log.Candidates(ctx, conflict.Of(statementOf(r.Facts[0].Version)).Mentions(), func(k state.Reader, names []fact.ID) error {
 			var newer []*fact.Version
-			for _, n := range names[:min(len(names), comparedMost)] {
+			for _, n := range names[:min(len(names), maxCompared)] {
 				newer = append(newer, fact.AllCurrent(k.Versions(n), r.query.now)...)
 			}
 			mark(k, newer)
@@ -137,13 +137,13 @@ func (l *lookup) markOutdated(ctx context.Context, r *Recalled) {
 	}
 }
 
-// similarMost is how many facts with the same value an answer names.
-const similarMost = 3
+// maxSimilar is how many facts with the same value an answer names.
+const maxSimilar = 3
 
 // sameInOtherRooms names other current facts that say the same, unless somebody
 // judged that before. It is advice: nothing is done about them. A port or a yes
 // says little about another room's.
-func sameElsewhere(k state.Known, r Remembered, now time.Time) (out []Similar) {
+func sameInOtherRooms(k state.Reader, r Remembered, now time.Time) (out []Similar) {
 	this := fact.IDOf(r.Category, r.Key)
 	for _, n := range k.Valued(r.Value) {
 		var v *fact.Version
@@ -153,7 +153,7 @@ func sameElsewhere(k state.Known, r Remembered, now time.Time) (out []Similar) {
 			}
 		}
 		switch {
-		case n == this || len(out) == similarMost || v == nil || v.ArchivedAt != nil:
+		case n == this || len(out) == maxSimilar || v == nil || v.ArchivedAt != nil:
 		case n.Category != this.Category && len(strings.Fields(r.Value)) < 3:
 		case !Judged(k.Judged, this, n):
 			out = append(out, Similar{"", v.Category, v.Key, v.Value, 1})

@@ -45,7 +45,7 @@ func TestConflictsUnderOtherKeys(t *testing.T) {
 		}
 		health := func() string {
 			t.Helper()
-			r, err := advice.Health(t.Context(), s.Store, Nothing{})
+			r, err := advice.Health(t.Context(), s.Store, NoArgs{})
 			if err != nil {
 				t.Fatal(err)
 			}

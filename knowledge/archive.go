@@ -66,11 +66,11 @@ type Maintained struct {
 	Archived int // facts that left the active set
 	Woken    int // dormant facts that recall returned, and that are active again
 
-	first []Moved // of them, by name
+	first []ArchiveChange // of them, by name
 }
 
-// Moved is a fact that left the active set, or came back into it.
-type Moved struct {
+// ArchiveChange is a fact that left the active set or returned to it.
+type ArchiveChange struct {
 	Category string `json:"category"`
 	Key      string `json:"key"`
 	Value    string `json:"value"`
@@ -79,7 +79,7 @@ type Moved struct {
 
 // maxMoved is how many of them an answer holds, and movedShown how many it shows.
 const (
-	movedMost  = 100
+	maxMoved   = 100
 	movedShown = 10
 )
 
@@ -91,8 +91,8 @@ func (m Maintained) with(w *fact.Version) Maintained {
 	} else {
 		m.Archived++
 	}
-	if len(m.first) < movedMost {
-		m.first = append(m.first, Moved{w.Category, w.Key, w.Value, woken})
+	if len(m.first) < maxMoved {
+		m.first = append(m.first, ArchiveChange{w.Category, w.Key, w.Value, woken})
 	}
 	return m
 }
@@ -237,7 +237,7 @@ func Restore(ctx context.Context, s *Store, q Restoration) (Restored, error) {
 // archivedLike lists the ids of archived facts, best match first.
 func archivedLike(ctx context.Context, s *Store, query string) ([]string, error) {
 	if strings.TrimSpace(query) != "" {
-		l := lookup{store: s, question: Question{Query: query, Limit: 20 * candidatesMost}, archived: true}
+		l := lookup{store: s, question: Question{Query: query, Limit: 20 * maxCandidates}, archived: true}
 		l.parsed = recall.Parse(query, &recall.Options{NoDates: true})
 		r, _, err := l.rank(ctx)
 		return r.ids(), err

@@ -21,9 +21,9 @@ const (
 const (
 	syncTail   = 64        // facts that may be only in memory before the index is written
 	wakeEach   = 500       // commits after which a server writes the index
-	buildMost  = 2000      // facts that a command builds an index of after its answer
+	maxBuild   = 2000      // facts that a command builds an index of after its answer
 	overgrowth = 4         // times its limit that a journal may be long
-	settleMost = 128 << 20 // bytes of a journal that a command compacts
+	maxSettled = 128 << 20 // bytes of a journal that a command compacts
 )
 
 // tidyEach is how often a long-lived store looks after its index, its vectors
@@ -33,8 +33,8 @@ const tidyEach = 10 * time.Second
 // After this work a store waits pauseTimes as long as it took. That leaves the processor to
 // writers, and the next index takes in more facts at once.
 const (
-	restTimes = 4
-	restMost  = 2 * time.Second
+	pauseTimes = 4
+	maxPause   = 2 * time.Second
 )
 
 // background is a store's work beside its calls: in a server between them, in a command after
@@ -95,7 +95,7 @@ func (b *background) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(min(restTimes*time.Since(begun), restMost)):
+		case <-time.After(min(pauseTimes*time.Since(begun), maxPause)):
 		}
 	}
 }
@@ -143,7 +143,7 @@ func (b *background) settleErased() {
 // reads all of a journal. One within [Overgrown] is left to servers and imports,
 // and one so long that the time would not do to the command that health names.
 func (b *background) settleJournal() {
-	if at := b.store.log.Stats(); Overgrown(at) && at.JournalBytes <= settleMost {
+	if at := b.store.log.Stats(); Overgrown(at) && at.JournalBytes <= maxSettled {
 		b.within(settleLong, "the journal was not compacted", b.store.log.Compact)
 	}
 }
@@ -157,7 +157,7 @@ func (b *background) settleIndex() (synced bool) {
 	switch {
 	case !at.Open || at.Pending < syncTail || at.Newer:
 		return false
-	case !at.Stored && at.Pending > buildMost:
+	case !at.Stored && at.Pending > maxBuild:
 		if s.opts.Detach != nil {
 			s.opts.Detach()
 		}

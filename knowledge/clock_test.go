@@ -15,7 +15,7 @@ import (
 // asserted last without a period holds now.
 func TestNoPeriodsOverlapWhateverTheClock(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		o := state.Over(state.New(), nil)
+		o := state.NewOverlay(state.New(), nil)
 		clock, recorded := at(1), at(1)
 		n := fact.IDOf("c", "k")
 		for range rapid.IntRange(1, 12).Draw(rt, "steps") {

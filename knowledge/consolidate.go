@@ -40,18 +40,18 @@ type Promotion struct {
 
 // Promoted is what a consolidation made.
 type Promoted struct {
-	Facts    []Remembered `json:"facts"`
-	Archived int          `json:"archived"`
-	Woken    int          `json:"woken,omitempty"`  // dormant facts that recall gave, and that came back
-	Moved    []Moved      `json:"moved,omitempty"`  // the first hundred of both, by name
-	Left     int          `json:"left"`             // over the budget, for the next time
-	Unsure   int          `json:"unsure,omitempty"` // questions and guesses, which do not become facts
-	Closed   []Closure    `json:"closed,omitempty"` // blockers that a later entry says are solved
-	DryRun   bool         `json:"dry_run"`
+	Facts    []Remembered    `json:"facts"`
+	Archived int             `json:"archived"`
+	Woken    int             `json:"woken,omitempty"`  // dormant facts that recall gave, and that came back
+	Moved    []ArchiveChange `json:"moved,omitempty"`  // the first hundred of both, by name
+	Left     int             `json:"left"`             // over the budget, for the next time
+	Unsure   int             `json:"unsure,omitempty"` // questions and guesses, which do not become facts
+	Closed   []ClosedBlocker `json:"closed,omitempty"` // blockers that a later entry says are solved
+	DryRun   bool            `json:"dry_run"`
 }
 
-// Closure is a blocker that is solved.
-type Closure struct {
+// ClosedBlocker is a blocker that is solved.
+type ClosedBlocker struct {
 	Category string `json:"category"`
 	Key      string `json:"key"`
 	Value    string `json:"value"`
@@ -101,9 +101,9 @@ func Consolidate(ctx context.Context, s *Store, p Promotion) (Promoted, error) {
 	decide := func(st *state.State, now time.Time) (events []state.Event, err error) {
 		some, over, unsure := allowed.of(unpromoted(st, found))
 		r = Promoted{DryRun: p.DryRun, Left: over, Unsure: unsure}
-		known := st.Known()
+		known := st.Reader()
 		known.Files = s.files.Now
-		w := state.Over(known, nil)
+		w := state.NewOverlay(known, nil)
 		events, r.Facts, err = promoteAll(s, some, near, st, w, now)
 		if err == nil {
 			var closed []state.Event
@@ -229,7 +229,7 @@ func assertFinding(w *state.Overlay, c Checked, like []*fact.Version, now time.T
 
 // closeBlockers ends the blockers that a later entry says are solved, unless whoever
 // asserted one has more authority.
-func closeBlockers(s *Store, st *state.State, found []Finding, now time.Time) (events []state.Event, closed []Closure) {
+func closeBlockers(s *Store, st *state.State, found []Finding, now time.Time) (events []state.Event, closed []ClosedBlocker) {
 	var blockers []*fact.Version
 	for n, vs := range st.Sorted() {
 		if n.Category == kindBlocker || n.Category == kindBlocker+"s" {
@@ -250,7 +250,7 @@ func closeBlockers(s *Store, st *state.State, found []Finding, now time.Time) (e
 		for _, e := range ended {
 			e.Put.Retraction = formats.Retraction{} // it was true, and is over
 		}
-		events, closed = append(events, ended...), append(closed, Closure{v.Category, v.Key, v.Value, f.By, f.Ref})
+		events, closed = append(events, ended...), append(closed, ClosedBlocker{v.Category, v.Key, v.Value, f.By, f.Ref})
 	}
 	return events, closed
 }

@@ -18,7 +18,7 @@ type Coworkers interface {
 
 	// Presence lists the agents at work, as id(role) and in order, and counts
 	// what one of them has not read yet.
-	Company(ctx context.Context, agent string) (agents []string, unread int, err error)
+	Presence(ctx context.Context, agent string) (agents []string, unread int, err error)
 
 	// Reached reports whether a task is or was in a state. A task or state
 	// that does not exist is an error.
@@ -70,7 +70,7 @@ func weighRival(ctx context.Context, s *Store, c *Contradiction) {
 	if c == nil || !c.rival || s.opts.Coworkers == nil {
 		return
 	}
-	agents, _, err := s.opts.Coworkers.Company(ctx, s.actor.Agent)
+	agents, _, err := s.opts.Coworkers.Presence(ctx, s.actor.Agent)
 	for _, a := range agents {
 		if id, _, _ := strings.Cut(a, "("); id == c.OldAssertedBy {
 			c.Severity = fact.Medium

@@ -40,47 +40,47 @@ func AuthorOf(v *fact.Version) string {
 	return authorOf(slices.MaxFunc(v.Sources, func(a, b Source) int { return cmp.Compare(authority(a.Kind), authority(b.Kind)) }))
 }
 
-// Contested is the part of an answer that tells of a claim which is not believed.
-// Answers embed it. The zero value says that there is no such claim.
-type Contested struct {
-	Dispute *formats.Dispute `json:"dispute,omitempty"` // the claim
+// DisputeNote is the part of an answer that reports a new dispute. Answers embed it.
+// The zero value means that there is none.
+type DisputeNote struct {
+	Dispute *formats.Dispute `json:"dispute,omitempty"` // the disputed assertion
 	Why     string           `json:"why,omitempty"`     // the rule by which it is not believed
 	Old     *fact.Version    `json:"-"`                 // the version that stays
 }
 
-// Warned reports whether there is such a claim.
-func (x Contested) Warned() bool { return x.Dispute != nil }
+// Warned reports whether there is a dispute.
+func (x DisputeNote) Warned() bool { return x.Dispute != nil }
 
 // MaxDisputes is how many open disputes one fact has at most.
 const MaxDisputes = 20
 
-// contest records a claim against a version, unless the same one is open or was
-// rejected: a claim does not win by being repeated. Nor by flooding: of very many
-// about one fact no more are recorded.
-func contest(f state.Facts, d formats.Dispute, old *fact.Version, present time.Time) ([]state.Event, Contested) {
+// openDispute records an assertion that disagrees with a version. It records nothing if the
+// same dispute is open or was rejected, because repeating an assertion proves nothing. Nor
+// does it once MaxDisputes about the fact are open.
+func openDispute(f state.Facts, d formats.Dispute, old *fact.Version, present time.Time) ([]state.Event, DisputeNote) {
 	d.Category, d.Key, d.Against, d.At, d.Source.At, d.State = old.Category, old.Key, old.ID, present, present, formats.DisputeOpen
 	by := d.Source
 	by.Confidence = d.Confidence
 	why, open := protection(f, by, old), 0
 	for _, x := range slices.Backward(f.Disputes(fact.IDOf(d.Category, d.Key))) {
-		standing := state.StandingOf(f, x, present)
-		if sameClaim(x, d) && (standing == formats.DisputeRejected || standing == formats.DisputeOpen) {
-			return nil, Contested{&x, why, old}
+		current := state.DisputeState(f, x, present)
+		if sameDispute(x, d) && (current == formats.DisputeRejected || current == formats.DisputeOpen) {
+			return nil, DisputeNote{&x, why, old}
 		}
-		if standing == formats.DisputeOpen {
+		if current == formats.DisputeOpen {
 			open++
 		}
 	}
 	if open >= MaxDisputes {
 		d.State = formats.DisputeRefused
-		return nil, Contested{&d, why, old}
+		return nil, DisputeNote{&d, why, old}
 	}
 	d.ID = disputeID(f, d)
-	return []state.Event{{Dispute: &d}}, Contested{&d, why, old}
+	return []state.Event{{Dispute: &d}}, DisputeNote{&d, why, old}
 }
 
-// sameClaim reports whether two disputes say the same against one version.
-func sameClaim(a, b formats.Dispute) bool {
+// sameDispute reports whether two disputes assert the same against one version.
+func sameDispute(a, b formats.Dispute) bool {
 	if a.Against != b.Against || a.Removal != b.Removal || (a.Rival == nil) != (b.Rival == nil) || (a.Rename == nil) != (b.Rename == nil) {
 		return false
 	}
@@ -116,10 +116,10 @@ func (c *Checked) dispute() formats.Dispute {
 	}
 }
 
-// Contest records a claim of somebody who had not seen all that was asserted of a fact
-// against one of its versions. Nothing else changes.
-func Contest(f state.Facts, d formats.Dispute, old *fact.Version, present time.Time) []state.Event {
-	events, _ := contest(f, d, old, present)
+// OpenDispute records a dispute against a version for an author who had not seen all
+// assertions about the fact. Nothing else changes.
+func OpenDispute(f state.Facts, d formats.Dispute, old *fact.Version, present time.Time) []state.Event {
+	events, _ := openDispute(f, d, old, present)
 	return events
 }
 
@@ -142,7 +142,7 @@ func Settle(f state.Facts, d formats.Dispute, accept bool, by Source, session st
 	}
 	reopened := d
 	reopened.State = formats.DisputeOpen
-	if was != formats.DisputeAccepted && state.StandingOf(f, reopened, present) == formats.DisputeClosed {
+	if was != formats.DisputeAccepted && state.DisputeState(f, reopened, present) == formats.DisputeClosed {
 		return nil, refusal.Argument("target", "%s has closed: its value is believed, or what it stood against is not believed any more", d.ID)
 	}
 	by.At, by.Ref, by.Confidence = now, d.ID, max(d.Confidence, defaultConfidence)
@@ -183,7 +183,7 @@ func (j *judgement) accept() ([]state.Event, error) {
 	d := j.dispute
 	switch {
 	case d.Rename != nil:
-		events, x, err := renaming{j.facts, Name{Category: d.Category, Key: d.Key}, *d.Rename, d.Merge, j.by, j.now, j.present}.decide()
+		events, x, err := renameDecision{j.facts, Name{Category: d.Category, Key: d.Key}, *d.Rename, d.Merge, j.by, j.now, j.present}.decide()
 		if err == nil && x.Warned() {
 			err = j.refused()
 		}
@@ -296,8 +296,8 @@ func currentWith(vs []*fact.Version, value string, now time.Time) *fact.Version 
 	return nil
 }
 
-// TextIn gives the lines about the claim in the caller's syntax.
-func (x Contested) TextIn(call prose.Syntax) string {
+// TextIn is the text about the dispute in the caller's syntax.
+func (x DisputeNote) TextIn(call prose.Syntax) string {
 	d := *x.Dispute
 	text := fmt.Sprintf("Disputed [%s] %s: still '%s' (%s, confidence: %s)\n  ", prose.Line(d.Category), prose.Line(d.Key), prose.Brief(x.Old.Value), prose.Line(AuthorOf(x.Old)), prose.Percent(x.Old.Confidence))
 	undone := "not believed"
@@ -307,7 +307,7 @@ func (x Contested) TextIn(call prose.Syntax) string {
 	if d.Rival != nil {
 		text += "its end by "
 	}
-	text += claimOf(d) + recordOf(d, undone, "accept", call)
+	text += disputeSummary(d) + recordOf(d, undone, "accept", call)
 	if x.Why != "" {
 		text += "\n  Why: " + x.Why
 	}
@@ -328,8 +328,8 @@ func recordOf(d formats.Dispute, undone, verdict string, call prose.Syntax) stri
 		call("judge", "category", d.Category, "key", d.Key, "target", d.ID, "verdict", verdict, "source", KindUser))
 }
 
-// claimOf is what a dispute says.
-func claimOf(d formats.Dispute) string {
+// disputeSummary is what a dispute asserts, in words.
+func disputeSummary(d formats.Dispute) string {
 	what := "its removal"
 	switch {
 	case d.Rename != nil:
@@ -347,8 +347,8 @@ func claimOf(d formats.Dispute) string {
 	return what
 }
 
-// Disputing is a dispute and the version that it is against.
-type Disputing struct {
+// DisputeInfo is a dispute and the version that it is against.
+type DisputeInfo struct {
 	ID         string    `json:"id"`
 	Category   string    `json:"category"`
 	Key        string    `json:"key"`
@@ -367,15 +367,15 @@ type Disputing struct {
 	SettledBy  string    `json:"settled_by,omitempty"`
 	SettledAt  time.Time `json:"settled_at,omitzero"`
 
-	claim string // in words
+	summary string // what it asserts, in words
 }
 
-// Claim is what the dispute says, in words.
-func (d Disputing) Claim() string { return d.claim }
+// Summary is what the dispute asserts, in words.
+func (d DisputeInfo) Summary() string { return d.summary }
 
 // Line is the dispute in one line.
-func (d Disputing) Line() string {
-	line := fmt.Sprintf("%s [%s/%s] %s (%s, %s, %s) against '%s' (%s, %s)", d.ID, prose.Line(d.Category), prose.Line(d.Key), d.claim, prose.Line(d.By),
+func (d DisputeInfo) Line() string {
+	line := fmt.Sprintf("%s [%s/%s] %s (%s, %s, %s) against '%s' (%s, %s)", d.ID, prose.Line(d.Category), prose.Line(d.Key), d.summary, prose.Line(d.By),
 		prose.Percent(d.Confidence), d.At.Format(time.DateOnly), prose.Brief(d.Against), prose.Line(d.AgainstBy), prose.Percent(d.Believed))
 	if d.State != formats.DisputeOpen {
 		line += ", " + d.State
@@ -386,11 +386,11 @@ func (d Disputing) Line() string {
 	return line
 }
 
-// DisputingOf tells of a dispute as it stands at an instant.
-func DisputingOf(f state.Facts, d formats.Dispute, at time.Time) Disputing {
-	r := Disputing{
+// DisputeInfoOf describes a dispute at an instant.
+func DisputeInfoOf(f state.Facts, d formats.Dispute, at time.Time) DisputeInfo {
+	r := DisputeInfo{
 		ID: d.ID, Category: d.Category, Key: d.Key, Value: d.Value, Removal: d.Removal, Rename: d.Rename, Rival: d.Rival, By: authorOf(d.Source), Confidence: d.Confidence,
-		At: d.At, State: state.StandingOf(f, d, at), Reason: d.Reason, claim: claimOf(d),
+		At: d.At, State: state.DisputeState(f, d, at), Reason: d.Reason, summary: disputeSummary(d),
 	}
 	if v := state.Version(f, fact.IDOf(d.Category, d.Key), d.Against); v != nil {
 		r.Against, r.AgainstBy, r.Believed = v.Value, AuthorOf(v), v.Confidence

@@ -75,7 +75,7 @@ func TestAuthority(t *testing.T) {
 			"change": func(*Checked) {}, "correct": func(c *Checked) { c.Correct = true }, "backdated": func(c *Checked) { c.From = new(at(2)) },
 			"planned": func(c *Checked) { c.From = new(at(30)) },
 		} {
-			st := state.Over(state.New(), nil)
+			st := state.NewOverlay(state.New(), nil)
 			first := claim("A", x.old, x.conf)
 			first.Pinned = &x.pin
 			assert(t, st, first, 1)
@@ -97,7 +97,7 @@ func TestAuthority(t *testing.T) {
 
 // Nobody takes from a user's fact what protects it, and ends it, by the way.
 func TestNoWayRoundTheUser(t *testing.T) {
-	st := state.Over(state.New(), nil)
+	st := state.NewOverlay(state.New(), nil)
 	first := claim("never", user, 1)
 	first.Pinned, first.Privacy = new(true), PrivacyProjectOnly
 	assert(t, st, first, 1)
@@ -161,7 +161,7 @@ func TestJudged(t *testing.T) {
 		{"a removal taken back", user, true, false, []verdict{{user, true, false}, {user, false, false}}, "A from 7, rejected"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			st, n := state.Over(state.New(), nil), fact.IDOf("c", "k")
+			st, n := state.NewOverlay(state.New(), nil), fact.IDOf("c", "k")
 			assert(t, st, claim("A", x.old, 1), 1)
 			if x.removal {
 				events, _ := End(st, n, Removal("", codex), at(5), at(5))
@@ -189,7 +189,7 @@ func TestJudged(t *testing.T) {
 			if v := fact.CurrentAt(st.Versions(n), at(30)); v != nil {
 				got = fmt.Sprintf("%s from %d", v.Value, v.ValidFrom.YearDay())
 			}
-			if got += ", " + state.StandingOf(st, d, at(30)); got != x.want {
+			if got += ", " + state.DisputeState(st, d, at(30)); got != x.want {
 				t.Errorf("got %s, want %s", got, x.want)
 			}
 		})
@@ -209,15 +209,15 @@ func TestDisputesClose(t *testing.T) {
 		"said again":  {claim("B.", codex, .8), formats.DisputeOpen},
 		"another one": {claim("D", codex, .8), formats.DisputeOpen},
 	} {
-		st, n := state.Over(state.New(), nil), fact.IDOf("c", "k")
+		st, n := state.NewOverlay(state.New(), nil), fact.IDOf("c", "k")
 		assert(t, st, claim("A", user, 1), 1)
 		assert(t, st, claim("B", codex, .8), 5)
 		assert(t, st, x.then, 6)
-		if got := state.StandingOf(st, st.Disputes(n)[0], at(7)); got != x.want {
+		if got := state.DisputeState(st, st.Disputes(n)[0], at(7)); got != x.want {
 			t.Errorf("%s: %s, want %s", name, got, x.want)
 		}
 	}
-	st, n := state.Over(state.New(), nil), fact.IDOf("c", "k")
+	st, n := state.NewOverlay(state.New(), nil), fact.IDOf("c", "k")
 	assert(t, st, claim("A", user, 1), 1)
 	assert(t, st, claim("B", codex, .8), 5)
 	events, err := Settle(st, st.Disputes(n)[0], false, user, "", at(6), at(6))
@@ -258,7 +258,7 @@ func TestFlipFlop(t *testing.T) {
 		"each time another value": {[]say{{claude, "A", 1}, {codex, "B", 2}, {claude, "C", 3}, {codex, "D", 4}}, false, ""},
 		"a fourth change":         {[]say{{claude, "A", 1}, {codex, "B", 2}, {claude, "A", 3}, {codex, "B", 4}, {claude, "A", 5}}, false, "codex-1acc: B"},
 	} {
-		st, n := state.Over(state.New(), nil), fact.IDOf("c", "k")
+		st, n := state.NewOverlay(state.New(), nil), fact.IDOf("c", "k")
 		var last Remembered
 		for _, s := range x.says {
 			c := claim(s.value, s.by, .8)
@@ -283,7 +283,7 @@ func TestFlipFlop(t *testing.T) {
 // Once a user has judged it, neither author changes the value again.
 func TestFlipFlopJudged(t *testing.T) {
 	for _, accept := range []bool{true, false} {
-		st, n := state.Over(state.New(), nil), fact.IDOf("c", "k")
+		st, n := state.NewOverlay(state.New(), nil), fact.IDOf("c", "k")
 		for i, by := range []Source{claude, codex, claude, codex} {
 			assert(t, st, claim("AB"[i%2:i%2+1], by, .8), i+1)
 		}
@@ -310,7 +310,7 @@ func TestFlipFlopJudged(t *testing.T) {
 
 // A fact has so many open disputes at most. What is settled makes room.
 func TestDisputesDoNotFlood(t *testing.T) {
-	st, n := state.Over(state.New(), nil), fact.IDOf("c", "k")
+	st, n := state.NewOverlay(state.New(), nil), fact.IDOf("c", "k")
 	assert(t, st, claim("right", user, 1), 1)
 	var r Remembered
 	for i := range MaxDisputes + 3 {
@@ -333,7 +333,7 @@ func TestDisputesDoNotFlood(t *testing.T) {
 // not believed, or is settled.
 func TestClosedDisputesAreNotJudged(t *testing.T) {
 	for name, then := range map[string]Checked{"believed": claim("B", user, 1), "another": claim("C", user, 1)} {
-		st, n := state.Over(state.New(), nil), fact.IDOf("c", "k")
+		st, n := state.NewOverlay(state.New(), nil), fact.IDOf("c", "k")
 		assert(t, st, claim("A", user, 1), 1)
 		assert(t, st, claim("B", codex, .8), 2)
 		assert(t, st, then, 3)
@@ -384,7 +384,7 @@ func TestLinksHaveEffect(t *testing.T) {
 		return out
 	}
 	judge := func(by *Store, accept bool) error {
-		return s.Decide(t.Context(), func(st state.Known, now time.Time) ([]state.Event, error) {
+		return s.UpdateSome(t.Context(), func(st state.Reader, now time.Time) ([]state.Event, error) {
 			d := st.Disputed[len(st.Disputed)-1]
 			return Settle(st, d, accept, by.Source("", 1), "", now, now)
 		})

@@ -31,7 +31,7 @@ type VectorEntries struct {
 var errNoVectors = errors.New("recall by meaning is not part of this store")
 
 // EmbeddingsStatus says which encoder is used and why, and what is kept.
-func EmbeddingsStatus(ctx context.Context, s *Store, _ Nothing) (VectorStatus, error) {
+func EmbeddingsStatus(ctx context.Context, s *Store, _ NoArgs) (VectorStatus, error) {
 	if s.opts.Encoders == nil {
 		return VectorStatus{}, errNoVectors
 	}
@@ -85,7 +85,7 @@ func (VectorsReset) Text() string { return "Embeddings index reset." }
 
 // EmbeddingsReset takes all vectors off the disk. They are made again when
 // they are next needed.
-func EmbeddingsReset(_ context.Context, s *Store, _ Nothing) (VectorsReset, error) {
+func EmbeddingsReset(_ context.Context, s *Store, _ NoArgs) (VectorsReset, error) {
 	if s.opts.Encoders == nil {
 		return VectorsReset{}, errNoVectors
 	}

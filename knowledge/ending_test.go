@@ -158,7 +158,7 @@ func TestBadEnds(t *testing.T) {
 func TestEndsAndAuthority(t *testing.T) {
 	n := fact.IDOf("c", "k")
 	for _, until := range []int{8, 60} { // the judge speaks on day 10
-		st := state.Over(state.New(), nil)
+		st := state.NewOverlay(state.New(), nil)
 		assert(t, st, claim("never", user, 1), 1)
 		ending := formats.Dispute{Source: codex, Removal: true, ValidUntil: new(at(until)), Reason: "the lawyer said so"}
 		events, x := End(st, n, ending, at(9), at(9))
@@ -195,7 +195,7 @@ func TestEndsAndAuthority(t *testing.T) {
 		}
 	}
 	// The claim closes when the fact gets that end in another way.
-	st := state.Over(state.New(), nil)
+	st := state.NewOverlay(state.New(), nil)
 	assert(t, st, claim("never", user, 1), 1)
 	ending := formats.Dispute{Source: codex, Removal: true, ValidUntil: new(at(60))}
 	events, _ := End(st, n, ending, at(9), at(9))
@@ -203,8 +203,8 @@ func TestEndsAndAuthority(t *testing.T) {
 	ending.Source = user
 	events, x := End(st, n, ending, at(10), at(10))
 	st.Fold(events...)
-	if d := st.Disputes(n)[0]; x.Warned() || state.StandingOf(st, d, at(11)) != formats.DisputeClosed {
-		t.Errorf("%s", state.StandingOf(st, d, at(11)))
+	if d := st.Disputes(n)[0]; x.Warned() || state.DisputeState(st, d, at(11)) != formats.DisputeClosed {
+		t.Errorf("%s", state.DisputeState(st, d, at(11)))
 	}
 }
 

@@ -101,7 +101,7 @@ func TidyErased(ctx context.Context, s *Store) error { return s.eraser.tidy(ctx,
 // tombstones returns all tombstones and a name of the set; empty if there is none.
 func (e *eraser) tombstones(ctx context.Context) (sum string, erased []formats.Tombstone, err error) {
 	var all []string
-	err = e.log.Look(ctx, func(k state.Known) error {
+	err = e.log.ViewSome(ctx, func(k state.Reader) error {
 		for t := range k.Tombstones() {
 			all = append(all, fmt.Sprintf("%q %q %d", t.Category, t.Key, t.ErasedAt.UnixNano()))
 			erased = append(erased, t)

@@ -38,7 +38,7 @@ func Feedback(ctx context.Context, s *Store, v Vote) (Voted, error) {
 		return Voted{}, refusal.Argument("vote", "vote %q is neither up nor down", prose.Clip(v.Vote, 40))
 	}
 	var r Voted
-	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
+	err := s.UpdateSome(ctx, func(st state.Reader, now time.Time) ([]state.Event, error) {
 		old := fact.Current(st.Versions(fact.IDOf(v.Category, v.Key)), s.present(now))
 		if old == nil {
 			return nil, NotFound(v.Category, v.Key)

@@ -121,7 +121,7 @@ func (knownTasks) Reached(_ context.Context, task, state string) (bool, error) {
 func TestRemindOfATaskThatThereIsNot(t *testing.T) {
 	s := testStore(t, &Options{Coworkers: knownTasks{}})
 	for task, good := range map[string]bool{"t-1:Completed": true, "t-9:Completed": false, "t-1:Soon": false, ":Completed": false, "t-1": false, "t-1: ": false} {
-		_, err := Remind(t.Context(), s.Store, Intention{Value: "tell them", Task: task})
+		_, err := Remind(t.Context(), s.Store, NewReminder{Value: "tell them", Task: task})
 		e, refused := errors.AsType[*ArgumentError](err)
 		if refused == good || refused && (e.Argument != "task" || !strings.HasPrefix(e.Problem, "task ")) {
 			t.Errorf("%s: got %v", task, err)
@@ -151,7 +151,7 @@ func (k beside) Copies(_ context.Context, holds func(string) bool) (refs []strin
 // Health tells of damage elsewhere, and that it could not look.
 func TestHealthElsewhere(t *testing.T) {
 	for _, k := range []beside{{}, {broken: errors.New("registry.json: corrupt")}} {
-		h, err := advice.Health(t.Context(), testStore(t, &Options{OtherStores: k}).Store, Nothing{})
+		h, err := advice.Health(t.Context(), testStore(t, &Options{OtherStores: k}).Store, NoArgs{})
 		want := "Damage: tasks: commit 3 is lost"
 		if k.broken != nil {
 			want += "\nDamage: registry.json: corrupt"

@@ -40,7 +40,7 @@ func TestHealthListsTheCostliestFirst(t *testing.T) {
 	s.days(800)
 	s.remember(t, Assertion{Category: "user", Key: "rule", Value: "ask first", Source: "user", Pinned: new(true)}) // does not fade
 
-	r := must[advice.Report](t)(advice.Health(t.Context(), s.Store, Nothing{}))
+	r := must[advice.Report](t)(advice.Health(t.Context(), s.Store, NoArgs{}))
 	var got []string
 	for _, f := range r.Stale {
 		got = append(got, f.Category+"/"+f.Key)

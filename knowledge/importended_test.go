@@ -65,8 +65,8 @@ const grownFacts = 100
 func grown(t *testing.T) (s *story, text string) {
 	t.Helper()
 	s, text = testStore(t, nil), records(grownFacts)
-	must[Nothing](t)(Nothing{}, s.Update(t.Context(), func(st *state.State, now time.Time) (events []state.Event, err error) {
-		over := state.Over(st, nil)
+	must[NoArgs](t)(NoArgs{}, s.Update(t.Context(), func(st *state.State, now time.Time) (events []state.Event, err error) {
+		over := state.NewOverlay(st, nil)
 		for i := range grownFacts {
 			c := Checked{Category: fmt.Sprintf("room-%d", i%7), Key: fmt.Sprintf("key %d", i), Value: fmt.Sprintf("value %d", i), Confidence: 0.8}
 			some, _, err := Assert(over, c, now)
@@ -115,11 +115,11 @@ func overgrownJournal(t *testing.T) {
 	const line = "MB that every command reads: lean-ctx compact puts it into the snapshot"
 	tells := func(want bool) {
 		t.Helper()
-		h, err := advice.Health(t.Context(), s.Store, Nothing{})
+		h, err := advice.Health(t.Context(), s.Store, NoArgs{})
 		if err != nil || strings.Contains(h.Text(), line) != want {
 			t.Errorf("health: %s, %v", h.Text(), err)
 		}
-		st, err := listing.Status(t.Context(), s.Store, Nothing{})
+		st, err := listing.Status(t.Context(), s.Store, NoArgs{})
 		if err != nil || strings.Contains(st.Text(), line) != want || st.Overgrown != want {
 			t.Errorf("status: %s, %v", st.Text(), err)
 		}

@@ -69,7 +69,7 @@ func Naming(ctx context.Context, s *Store, task string, most int) ([]string, err
 	}
 	var lessons []*fact.Version
 	if q.Query == "" { // a search finds them by itself
-		err = s.log.Look(ctx, func(k state.Known) error { lessons = k.Lessons(); return nil })
+		err = s.log.ViewSome(ctx, func(k state.Reader) error { lessons = k.Lessons(); return nil })
 	}
 	for _, v := range lessons {
 		texts = append(texts, naming(v))

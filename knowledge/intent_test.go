@@ -46,7 +46,7 @@ func TestBriefingBeginsWithTheTask(t *testing.T) {
 // One with a keyword is met by questions that have the keyword.
 func TestRecallMeetsReminders(t *testing.T) {
 	s := testStore(t, &Options{Coworkers: office{states: map[string]string{"t-1": "Completed"}}})
-	for _, a := range []Intention{
+	for _, a := range []NewReminder{
 		{Value: "task is there", Task: "t-1:Completed"}, {Value: "task is not", Task: "t-1:Failed"},
 		{Value: "was due", Due: "2020-01-01"}, {Value: "will be due", Due: "2999-01-01"}, {Value: "has a word", Keyword: "jwt"},
 	} {

@@ -72,7 +72,7 @@ func Pattern(ctx context.Context, s *Store, a Lesson) (Learned, error) {
 		return Learned{}, in.err
 	}
 	var r Learned
-	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
+	err := s.UpdateSome(ctx, func(st state.Reader, now time.Time) ([]state.Event, error) {
 		p := formats.Pattern{Type: kind, Description: description, Examples: []string{}, SourceSession: s.actor.Session, CreatedAt: now}
 		if known, ok := state.Patterns.Find(st.Lists, p); ok {
 			p, r.Known = known, true
@@ -112,7 +112,7 @@ func Gotcha(ctx context.Context, s *Store, m Mistake) (Learned, error) {
 		return Learned{}, refusal.Argument("severity", "severity %q is none of critical, warning, info", prose.Clip(m.Severity, 40))
 	}
 	var r Learned
-	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
+	err := s.UpdateSome(ctx, func(st state.Reader, now time.Time) ([]state.Event, error) {
 		was := ""
 		g := formats.Gotcha{
 			ID: "g-" + formats.VersionID(state.RoomGotcha, "", formats.FoldName(trigger), time.Time{}, 0)[2:], Category: "Convention",
@@ -139,7 +139,7 @@ func Gotcha(ctx context.Context, s *Store, m Mistake) (Learned, error) {
 
 // lessonEvents removes the lessons that go by a key; those with a value, if one
 // is named.
-func lessonEvents(st state.Known, w Withdrawal) []state.Event {
+func lessonEvents(st state.Reader, w Withdrawal) []state.Event {
 	var out []state.Event
 	category, key, k := w.Category, w.Key, formats.FoldName(w.Key)
 	equal := func(a, b string) bool { return verdict.Compare("", a, b) == verdict.Equal }

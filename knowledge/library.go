@@ -97,7 +97,7 @@ func (l *Library) Search(ctx context.Context, q Lookup) (Results, error) {
 
 // from adds what one store has.
 func (r *Results) from(ctx context.Context, s *Store, own bool) error {
-	l := lookup{store: s, question: Question{Query: r.query, Limit: candidatesMost}}
+	l := lookup{store: s, question: Question{Query: r.query, Limit: maxCandidates}}
 	found, err := l.search(ctx)
 	if err != nil {
 		return err

@@ -69,8 +69,8 @@ func rich(t *testing.T) *story {
 	must[advice.Judged](t)(advice.Judge(ctx, s.Store, advice.Verdict{Category: "architecture", Key: "auth", Target: "deployment/host", Verdict: "compatible"}))
 	must[Voted](t)(Feedback(ctx, s.Store, Vote{Category: "architecture", Key: "db", Vote: "up"}))
 	must[Learned](t)(Gotcha(ctx, s.Store, Mistake{Trigger: "go mod tidy", Resolution: "pin bleve", Severity: "critical"}))
-	must[Reminded](t)(Remind(ctx, s.Store, Intention{Value: "rotate keys", Due: "2026-06-01", Keyword: "keys"}))
-	done := must[Reminded](t)(Remind(ctx, s.Store, Intention{Value: "write README", Path: "docs/**"}))
+	must[Reminded](t)(Remind(ctx, s.Store, NewReminder{Value: "rotate keys", Due: "2026-06-01", Keyword: "keys"}))
+	done := must[Reminded](t)(Remind(ctx, s.Store, NewReminder{Value: "write README", Path: "docs/**"}))
 	must[Reminded](t)(RemindDone(ctx, s.Store, Done{ID: done.Reminder.ID}))
 	must[Maintained](t)(s.Maintain(ctx, true)) // from here on it is known what is read
 	s.days(400)
@@ -118,7 +118,7 @@ func TestRoundTrip(t *testing.T) {
 
 // seq is the number of the store's last commit.
 func (s *story) seq(t *testing.T) uint64 {
-	return must[listing.StoreStatus](t)(listing.Status(t.Context(), s.Store, Nothing{})).Commits
+	return must[listing.StoreStatus](t)(listing.Status(t.Context(), s.Store, NoArgs{})).Commits
 }
 
 // In every way of merging, an import is one commit, and the same import again

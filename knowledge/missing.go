@@ -32,8 +32,8 @@ type Plan struct {
 	By    string    `json:"by,omitempty"`
 }
 
-// missingMost is how many missing facts an answer tells of.
-const missingMost = 3
+// maxMissing is how many missing facts an answer tells of.
+const maxMissing = 3
 
 // MissingOf tells what became of a fact; ok is false if it has a value now, or never
 // was believed.
@@ -85,7 +85,7 @@ func planOf(vs []*fact.Version, now time.Time) (plan *Plan) {
 }
 
 // missingNamed adds the facts without a current value that go by a key.
-func (r *Recalled) missingNamed(k state.Known) {
+func (r *Recalled) missingNamed(k state.Reader) {
 	f := &r.query
 	for _, n := range k.Named(f.Key) {
 		vs := k.Versions(n)
@@ -107,7 +107,7 @@ func (r *Recalled) missingIn(parsed *recall.Question, valueless [][]*fact.Versio
 
 func (r *Recalled) addMissing(vs []*fact.Version) {
 	f := &r.query
-	if f.hasTime || f.Prompt || f.archived || len(r.Missing) == missingMost || f.Category != "" && fact.IDOf(f.Category, "") != fact.IDOf(vs[0].Category, "") {
+	if f.hasTime || f.Prompt || f.archived || len(r.Missing) == maxMissing || f.Category != "" && fact.IDOf(f.Category, "") != fact.IDOf(vs[0].Category, "") {
 		return
 	}
 	if m, ok := MissingOf(vs, f.now); ok {

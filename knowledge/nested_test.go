@@ -41,7 +41,7 @@ func TestDisputesOfDisputes(t *testing.T) {
 		"a removal of the accepted value":           {[]step{{say: "B"}, {accept: "B"}, {say: "-"}, {accept: "-"}}, "nothing; B accepted, - accepted"},
 		"a rejected claim made against another one": {[]step{{say: "B"}, {reject: "B"}, {say: "user E"}, {say: "B"}, {accept: "B"}}, "B; B rejected, B accepted"},
 	} {
-		st, n := state.Over(state.New(), nil), fact.IDOf("c", "k")
+		st, n := state.NewOverlay(state.New(), nil), fact.IDOf("c", "k")
 		assert(t, st, claim("A", user, 1), 1)
 		for i, s := range x.steps {
 			day := i + 2
@@ -85,7 +85,7 @@ func TestDisputesOfDisputes(t *testing.T) {
 			if d.Removal {
 				what = "-"
 			}
-			got += sep + what + " " + state.StandingOf(st, d, at(40))
+			got += sep + what + " " + state.DisputeState(st, d, at(40))
 		}
 		if got != x.want {
 			t.Errorf("%s: %s, want %s", name, got, x.want)

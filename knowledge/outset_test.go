@@ -16,7 +16,7 @@ import (
 // Otherwise only reminders that are due are told.
 func TestBeginMeetsReminders(t *testing.T) {
 	s := testStore(t, &Options{Coworkers: office{states: map[string]string{"t-1": "Completed"}}})
-	for _, a := range []Intention{
+	for _, a := range []NewReminder{
 		{Value: "is due", Due: "2020-01-01"}, {Value: "has its task", Task: "t-1:Completed"}, {Value: "on auth", Path: "src/auth/**"},
 		{Value: "on tests", Path: "*_test.go"}, {Value: "on tokens", Keyword: "refresh token"}, {Value: "later", Due: "2999-01-01"},
 	} {

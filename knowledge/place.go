@@ -21,7 +21,7 @@ func (d *decision) carryOut() ([]state.Event, Remembered) {
 		p.changed = nil
 		r := p.remembered(d.keeps)
 		var events []state.Event
-		events, r.Contested = contest(d.facts, d.asserted.dispute(), d.keeps, d.present)
+		events, r.DisputeNote = openDispute(d.facts, d.asserted.dispute(), d.keeps, d.present)
 		return events, r
 	}
 	for _, v := range d.ends {
@@ -36,7 +36,7 @@ func (d *decision) carryOut() ([]state.Event, Remembered) {
 	}
 	if d.doubt != nil {
 		var opened []state.Event
-		opened, r.Contested = contest(d.facts, *d.doubt, v, d.present)
+		opened, r.DisputeNote = openDispute(d.facts, *d.doubt, v, d.present)
 		events = append(events, opened...)
 	}
 	return events, r
@@ -263,7 +263,7 @@ func (p *placement) compared(v *fact.Version, r *Remembered) {
 			return
 		}
 		if fact.WithID(fact.AllCurrentAt(p.after, p.present), old.ID) == nil {
-			r.Was = &Was{Value: old.Value, Since: old.ValidFrom, AssertedBy: old.AssertedBy}
+			r.Was = &PreviousValue{Value: old.Value, Since: old.ValidFrom, AssertedBy: old.AssertedBy}
 			if len(p.ends) > 1 && p.asserted.Replaces == AllValues {
 				r.Was.All = valuesOf(p.ends)
 			}

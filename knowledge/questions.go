@@ -128,7 +128,7 @@ func giveQuestions(ctx context.Context, s *Store, a FactQuestions) (r QuestionsR
 	case r.Questions == nil:
 		return r, refusal.Argument("questions", "questions is empty")
 	}
-	err = s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
+	err = s.UpdateSome(ctx, func(st state.Reader, now time.Time) ([]state.Event, error) {
 		if v := fact.Current(st.Versions(fact.IDOf(a.Category, a.Key)), s.present(now)); v != nil {
 			r.Category, r.Key = v.Category, v.Key
 			return []state.Event{{Questions: &state.NewQuestions{Category: v.Category, Key: v.Key, ID: v.ID, Questions: r.Questions, At: now}}}, nil
@@ -143,7 +143,7 @@ func giveQuestions(ctx context.Context, s *Store, a FactQuestions) (r QuestionsR
 }
 
 // lessonQuestions gives the patterns and gotchas that go by a name their questions.
-func lessonQuestions(st state.Known, a FactQuestions, r *QuestionsResult) (events []state.Event) {
+func lessonQuestions(st state.Reader, a FactQuestions, r *QuestionsResult) (events []state.Event) {
 	named := func(v *fact.Version) bool {
 		if formats.FoldName(v.Category) != formats.FoldName(a.Category) || !fact.GoesBy(v, a.Key) {
 			return false

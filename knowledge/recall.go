@@ -79,7 +79,7 @@ func (s *Store) Recall(ctx context.Context, q Question) (Recalled, error) {
 	l := lookup{store: s, question: q}
 	r, err := l.answer(ctx)
 	if err == nil && len(r.Facts) > 0 {
-		err = s.Look(ctx, func(k state.Known, _ time.Time) error {
+		err = s.ViewSome(ctx, func(k state.Reader, _ time.Time) error {
 			r.markDisputed(k)
 			r.addPlans(k)
 			return nil
@@ -189,7 +189,7 @@ func (l *lookup) list(ctx context.Context) (r Recalled, err error) {
 	if named {
 		q.Key, q.Query = q.Query, ""
 	}
-	answer := func(k state.Known, now time.Time, facts func(f *query, add func(fact.ID, fact.Summary, *fact.Version))) error {
+	answer := func(k state.Reader, now time.Time, facts func(f *query, add func(fact.ID, fact.Summary, *fact.Version))) error {
 		f, err := l.query(now)
 		if err != nil {
 			return err
@@ -241,7 +241,7 @@ func (l *lookup) list(ctx context.Context) (r Recalled, err error) {
 	}
 	if q.Key == "" && (q.AsOf != "" || q.KnownAt != "" || len(q.Tags) > 0) {
 		err = s.View(ctx, func(st *state.State, now time.Time) error {
-			return answer(st.Known(), now, func(f *query, add func(fact.ID, fact.Summary, *fact.Version)) {
+			return answer(st.Reader(), now, func(f *query, add func(fact.ID, fact.Summary, *fact.Version)) {
 				all := f.filter
 				all.Archived = true
 				for n, v := range st.Matching(&all) {
@@ -251,7 +251,7 @@ func (l *lookup) list(ctx context.Context) (r Recalled, err error) {
 		})
 		return r, err
 	}
-	err = s.Look(ctx, func(k state.Known, now time.Time) error {
+	err = s.ViewSome(ctx, func(k state.Reader, now time.Time) error {
 		return answer(k, now, func(f *query, add func(fact.ID, fact.Summary, *fact.Version)) {
 			if f.Key != "" {
 				for _, v := range state.MatchingNamed(k, &f.filter) {
@@ -301,7 +301,7 @@ func (l *lookup) search(ctx context.Context) (Recalled, error) {
 		return Recalled{}, refusal.Argument("mode", "mode semantic needs vectors, and this store has none: use mode=auto")
 	}
 	var newest time.Time
-	if err := s.Look(ctx, func(k state.Known, now time.Time) error { newest = k.At; return nil }); err != nil {
+	if err := s.ViewSome(ctx, func(k state.Reader, now time.Time) error { newest = k.At; return nil }); err != nil {
 		return Recalled{}, err
 	}
 	o := recall.Options{Now: s.Now(), Newest: newest, NoDates: q.AsOf != "" || q.KnownAt != "" || q.Prompt}
@@ -325,8 +325,8 @@ func (l *lookup) search(ctx context.Context) (Recalled, error) {
 	return r, err
 }
 
-// candidatesMost is how many hits by words, and how many by meaning, are ranked.
-const candidatesMost = 50
+// maxCandidates is how many hits by words, and how many by meaning, are ranked.
+const maxCandidates = 50
 
 // rank answers a question that was taken apart. held tells that a value holds the date that the
 // question names.
@@ -350,7 +350,7 @@ func (l *lookup) find(ctx context.Context, use func(query, *candidates)) (err er
 	if l.meaning, err = l.encode(ctx); err != nil {
 		return err
 	}
-	return l.store.log.Search(ctx, func(k state.Known, x *state.Index) error {
+	return l.store.log.Search(ctx, func(k state.Reader, x *state.Index) error {
 		f, err := l.query(l.store.at(k.At))
 		if err != nil {
 			return err
@@ -371,7 +371,7 @@ type candidates struct {
 	valueless [][]*fact.Version // facts found by words that have no value at the question's instant
 }
 
-func (l *lookup) candidates(ctx context.Context, k state.Known, x *state.Index, f *query) (*candidates, error) {
+func (l *lookup) candidates(ctx context.Context, k state.Reader, x *state.Index, f *query) (*candidates, error) {
 	parsed, m := l.parsed, l.meaning
 	c, seen := &candidates{}, map[string]bool{}
 	add := func(v *fact.Version) {
@@ -388,7 +388,7 @@ func (l *lookup) candidates(ctx context.Context, k state.Known, x *state.Index, 
 		if f.hasTime || parsed.Past {
 			boosts[index.Former] = 1
 		}
-		query := index.Query{Boosts: boosts, Category: formats.FoldName(f.Category), Limit: max(candidatesMost, f.Limit)}
+		query := index.Query{Boosts: boosts, Category: formats.FoldName(f.Category), Limit: max(maxCandidates, f.Limit)}
 		for _, t := range f.Tags {
 			query.Tags = append(query.Tags, formats.FoldName(t))
 		}
@@ -420,7 +420,7 @@ func (l *lookup) candidates(ctx context.Context, k state.Known, x *state.Index, 
 			if err != nil {
 				return nil, err
 			}
-			if add(v); len(c.versions) >= c.words+candidatesMost {
+			if add(v); len(c.versions) >= c.words+maxCandidates {
 				break
 			}
 		}
@@ -462,16 +462,16 @@ func (c *candidates) addVectors(ctx context.Context, x *vectorSync, e vectors.En
 	return err
 }
 
-// leastUnasked is the probability of a fact behind the first one that is told
-// beside a prompt. Who asked may skip a line; who did not is only disturbed.
-const leastUnasked = .1
+// minUnasked is the probability from which a prompt gets a second and third fact. It is high
+// because nobody asked for them.
+const minUnasked = .1
 
 // answer ranks the candidates and puts the answers into r. r names the encoder if words alone
 // would not have found what is shown.
 func (c *candidates) answer(r *Recalled, parsed *recall.Question, m *questionMeaning) {
 	r.compared = c.versions
 	for _, a := range parsed.Rank(c.ranked, m.compared()) {
-		if r.query.Prompt && (a.Maybe || len(r.Facts) > 0 && (a.Score < leastUnasked || a.Outdated >= 0)) {
+		if r.query.Prompt && (a.Maybe || len(r.Facts) > 0 && (a.Score < minUnasked || a.Outdated >= 0)) {
 			continue // a prompt's facts have no marks, and an outdated one would stand for what holds
 		}
 		x := found(c.versions[a.Index], &r.query)
@@ -503,9 +503,9 @@ func (m *questionMeaning) compared() *recall.Meaning {
 	return &recall.Meaning{Vectors: m.vectors, Only: m.only, Transformer: !m.encoder.Instant}
 }
 
-// nearMost is how many of the nearest vectors are looked at: some are of what no
-// longer holds, or of another room.
-const nearMost = 4 * candidatesMost
+// maxNear is how many of the nearest vectors are read. Some belong to versions that no longer
+// hold, or to another room.
+const maxNear = 4 * maxCandidates
 
 // encode encodes a question and searches the stored vectors, with the best encoder that is
 // available. It returns nil if words alone decide. A command loads an installed model only for
@@ -544,7 +544,7 @@ func (l *lookup) encode(ctx context.Context) (*questionMeaning, error) {
 		}
 		m := &questionMeaning{encoder: e, vectors: question, only: q.Mode == modeSemantic}
 		if ready && !past {
-			if m.near, err = s.vectors.index.Scan(ctx, e.Name, question, nearMost); err != nil {
+			if m.near, err = s.vectors.index.Scan(ctx, e.Name, question, maxNear); err != nil {
 				return nil, err
 			}
 			for _, t := range tail { // too few to be kept yet: all are candidates

@@ -106,7 +106,7 @@ func (r *Recalled) cut() {
 }
 
 // markDisputed marks the facts that an open dispute stands against.
-func (r *Recalled) markDisputed(k state.Known) {
+func (r *Recalled) markDisputed(k state.Reader) {
 	for _, d := range state.OpenDisputes(k, k.Disputed, r.query.now) {
 		for i := range r.Facts {
 			r.Facts[i].Disputed = r.Facts[i].Disputed || r.Facts[i].ID == d.Against
@@ -115,7 +115,7 @@ func (r *Recalled) markDisputed(k state.Known) {
 }
 
 // addPlans adds the planned changes of the facts.
-func (r *Recalled) addPlans(k state.Known) {
+func (r *Recalled) addPlans(k state.Reader) {
 	if r.query.hasTime {
 		return
 	}

@@ -33,10 +33,10 @@ var relationKinds = []string{"depends_on", "related_to", "supports", contradicts
 
 // Linked is what became of a link.
 type Linked struct {
-	Outcome   string           `json:"outcome"` // added, reinforced, removed, disputed
-	Relation  formats.Relation `json:"relation"`
-	Ended     []string         `json:"ended,omitempty"` // ids of the second fact's versions that are no longer true
-	Contested                  // the dispute that the link opened
+	Outcome     string           `json:"outcome"` // added, reinforced, removed, disputed
+	Relation    formats.Relation `json:"relation"`
+	Ended       []string         `json:"ended,omitempty"` // ids of the second fact's versions that are no longer true
+	DisputeNote                  // the dispute that the link opened
 }
 
 // Text gives the answer's lines.
@@ -48,9 +48,9 @@ func (l Linked) TextIn(call prose.Syntax) string {
 	text := fmt.Sprintf("Relation %s: %s -(%s)-> %s", l.Outcome, Slashed(r.From), r.Kind, Slashed(r.To))
 	switch d := l.Dispute; {
 	case l.Outcome == string(Disputed):
-		return l.Contested.TextIn(call)
+		return l.DisputeNote.TextIn(call)
 	case d != nil:
-		text += fmt.Sprintf("\n  %s against '%s'%s", claimOf(*d), prose.Brief(l.Old.Value), recordOf(*d, "both stay", "accept|reject", call))
+		text += fmt.Sprintf("\n  %s against '%s'%s", disputeSummary(*d), prose.Brief(l.Old.Value), recordOf(*d, "both stay", "accept|reject", call))
 	case len(l.Ended) > 0:
 		text += fmt.Sprintf("\n  %s is no longer current", Slashed(r.To))
 	}
@@ -65,7 +65,7 @@ func Slashed(n Name) string { return prose.Line(n.Category) + "/" + prose.Line(n
 func Relate(ctx context.Context, s *Store, l Link) (Linked, error) {
 	var r Linked
 	by := s.Source(l.Source, 1)
-	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
+	err := s.UpdateSome(ctx, func(st state.Reader, now time.Time) ([]state.Event, error) {
 		want, err := linkOf(st, l)
 		if err != nil {
 			return nil, err
@@ -88,11 +88,11 @@ func Relate(ctx context.Context, s *Store, l Link) (Linked, error) {
 
 // effect is what a link does to the second fact: supersedes ends it, contradicts
 // opens a dispute.
-func effect(s *Store, st state.Known, l *Linked, by Source, now time.Time) (events []state.Event, err error) {
+func effect(s *Store, st state.Reader, l *Linked, by Source, now time.Time) (events []state.Event, err error) {
 	from, to := l.Relation.From, l.Relation.To
 	switch l.Relation.Kind {
 	case supersedes:
-		events, l.Contested, err = Supersede(st, from, to, by, now, s.present(now))
+		events, l.DisputeNote, err = Supersede(st, from, to, by, now, s.present(now))
 		if l.Warned() {
 			l.Outcome = string(Disputed)
 			break
@@ -103,7 +103,7 @@ func effect(s *Store, st state.Known, l *Linked, by Source, now time.Time) (even
 	case contradicts:
 		rival, old := fact.Current(st.Versions(fact.IDOf(from.Category, from.Key)), s.present(now)), fact.Current(st.Versions(fact.IDOf(to.Category, to.Key)), s.present(now))
 		if rival != nil && old != nil {
-			events, l.Contested = contest(st, rivalry(rival, by), old, s.present(now))
+			events, l.DisputeNote = openDispute(st, rivalry(rival, by), old, s.present(now))
 		}
 	}
 	return events, err
@@ -112,7 +112,7 @@ func effect(s *Store, st state.Known, l *Linked, by Source, now time.Time) (even
 // Unrelate removes a link, and closes the dispute that it opened.
 func Unrelate(ctx context.Context, s *Store, l Link) (Linked, error) {
 	var r Linked
-	err := s.Decide(ctx, func(st state.Known, _ time.Time) ([]state.Event, error) {
+	err := s.UpdateSome(ctx, func(st state.Reader, _ time.Time) ([]state.Event, error) {
 		want, err := linkOf(st, l)
 		if err != nil {
 			return nil, err
@@ -133,8 +133,8 @@ func Unrelate(ctx context.Context, s *Store, l Link) (Linked, error) {
 	return r, err
 }
 
-// link checks that both ends exist.
-func linkOf(st state.Known, l Link) (formats.Relation, error) {
+// linkOf is the relation of a link. Both ends must exist.
+func linkOf(st state.Reader, l Link) (formats.Relation, error) {
 	if l.Kind == "" {
 		l.Kind = "related_to"
 	}
@@ -146,7 +146,7 @@ func linkOf(st state.Known, l Link) (formats.Relation, error) {
 }
 
 // PairOf resolves a fact and a target to two facts that exist and differ.
-func PairOf(st state.Known, category, key, target string) (from, to Name, err error) {
+func PairOf(st state.Reader, category, key, target string) (from, to Name, err error) {
 	if err := refusal.Required("category", category, "key", key, "target", target); err != nil {
 		return from, to, err
 	}
@@ -169,7 +169,7 @@ func PairOf(st state.Known, category, key, target string) (from, to Name, err er
 
 // resolve reads "category/key", where either may hold slashes, or a key of the
 // same category.
-func resolve(st state.Known, target, category string) (fact.ID, bool) {
+func resolve(st state.Reader, target, category string) (fact.ID, bool) {
 	for i, r := range target {
 		if r == '/' {
 			if n := fact.IDOf(target[:i], target[i+1:]); len(st.Versions(n)) > 0 {

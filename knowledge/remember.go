@@ -24,11 +24,11 @@ func (s *Store) Remember(ctx context.Context, a Assertion) (Remembered, error) {
 		return Remembered{}, err
 	}
 	var r Remembered
-	err = s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
+	err = s.UpdateSome(ctx, func(st state.Reader, now time.Time) ([]state.Event, error) {
 		var events []state.Event
 		events, r, err = assertHere(st, c, now, s.present(now))
 		if r.Outcome != Confirmed {
-			r.Similar = sameElsewhere(st, r, s.present(now))
+			r.Similar = sameInOtherRooms(st, r, s.present(now))
 		}
 		return events, err
 	})
@@ -41,9 +41,9 @@ func (s *Store) Remember(ctx context.Context, a Assertion) (Remembered, error) {
 	return r, nil
 }
 
-// assertHere is [Assert] of the store's own facts. If the fact becomes local, it ends first for
-// everybody who knows it: see [keepHome].
-func assertHere(st state.Known, a Checked, now, present time.Time) ([]state.Event, Remembered, error) {
+// assertHere is [Assert] on the store's own facts. A fact that becomes local first ends for
+// everybody else: see [keepHome].
+func assertHere(st state.Reader, a Checked, now, present time.Time) ([]state.Event, Remembered, error) {
 	named := a
 	named.name(st)
 	n := fact.IDOf(named.Category, named.Key)
@@ -56,7 +56,7 @@ func assertHere(st state.Known, a Checked, now, present time.Time) ([]state.Even
 		return Assert(st, a, now)
 	}
 	events := keepHome(st, n, now, present)
-	over := state.Over(st, nil)
+	over := state.NewOverlay(st, nil)
 	over.Fold(events...)
 	more, r, err := Assert(over, a, now)
 	return append(events, more...), r, err

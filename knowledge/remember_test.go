@@ -32,7 +32,7 @@ type say struct {
 // tell plays a story on an empty fact and returns its versions as lines.
 func tell(t *testing.T, story []say) []string {
 	t.Helper()
-	st := state.Over(state.New(), nil)
+	st := state.NewOverlay(state.New(), nil)
 	for i, a := range story {
 		c := Checked{Category: "c", Key: "k", Value: a.value, Confidence: a.confidence, Correct: a.correct, Source: Source{Kind: KindAgent}}
 		if c.Confidence == 0 {
@@ -220,7 +220,7 @@ func TestJoinedVersionKeepsTheHighestConfidence(t *testing.T) {
 }
 
 func TestUpsideDownPeriodsAreRefused(t *testing.T) {
-	st := state.Over(state.New(), nil)
+	st := state.NewOverlay(state.New(), nil)
 	c := Checked{Category: "c", Key: "k", Value: "A", From: new(at(2)), Until: new(at(1))}
 	if _, _, err := Assert(st, c, at(5)); err == nil || !strings.Contains(err.Error(), "valid_until") {
 		t.Errorf("an end before its beginning: %v", err)
@@ -258,7 +258,7 @@ func TestFactThatEndedWithoutABeginning(t *testing.T) {
 }
 
 func TestConfirmRaisesConfidenceOnly(t *testing.T) {
-	st := state.Over(state.New(), nil)
+	st := state.NewOverlay(state.New(), nil)
 	for _, confidence := range []float64{.5, .9, .6} {
 		events, _, err := Assert(st, Checked{Category: "c", Key: "k", Value: "A", Confidence: confidence}, at(1))
 		if err != nil {
@@ -273,7 +273,7 @@ func TestConfirmRaisesConfidenceOnly(t *testing.T) {
 }
 
 func TestNamesKeepTheirFirstSpelling(t *testing.T) {
-	st := state.Over(state.New(), nil)
+	st := state.NewOverlay(state.New(), nil)
 	for _, n := range [][2]string{{"Architecture", "Auth Method"}, {"ARCHITECTURE", "ａｕｔｈ method"}} {
 		events, _, err := Assert(st, Checked{Category: n[0], Key: n[1], Value: "A", Confidence: 1}, at(1))
 		if err != nil {
@@ -288,7 +288,7 @@ func TestNamesKeepTheirFirstSpelling(t *testing.T) {
 }
 
 func TestMissingKeyNeverTakesAnothersPlace(t *testing.T) {
-	st := state.Over(state.New(), nil)
+	st := state.NewOverlay(state.New(), nil)
 	var keys []string
 	for _, value := range []string{"We use Go for the server core", "We use Go for the server edge", "we use go for the SERVER core."} {
 		events, r, err := Assert(st, Checked{Category: "c", Value: value, Confidence: 1}, at(1))
@@ -332,7 +332,7 @@ func TestLinesOfAChange(t *testing.T) {
 		},
 	}
 	for _, tt := range tests {
-		st := state.Over(state.New(), nil)
+		st := state.NewOverlay(state.New(), nil)
 		events, _, err := Assert(st, tt.old, at(1))
 		if err != nil {
 			t.Fatal(err)

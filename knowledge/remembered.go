@@ -23,9 +23,9 @@ type Remembered struct {
 	ValidUntil    *time.Time     `json:"valid_until"`
 	RecordedAt    time.Time      `json:"recorded_at"`
 	Touched       []string       `json:"touched"`                 // ids of every version that changed
-	Was           *Was           `json:"was,omitempty"`           // the value that is no longer current
+	Was           *PreviousValue `json:"was,omitempty"`           // the value that is no longer current
 	Contradiction *Contradiction `json:"contradiction,omitempty"` // with severity low it is a change and no alarm
-	Contested                    // with outcome disputed: the assertion, while all else tells of what is believed; else: the value it replaced, for the third time
+	DisputeNote                  // with outcome disputed: the assertion, while all else tells of what is believed; else: the value it replaced, for the third time
 	Displaced     []Displacement `json:"displaced,omitempty"`
 	Values        []string       `json:"values,omitempty"`  // all that are current, where the fact has several
 	Similar       []Similar      `json:"similar,omitempty"` // advice only: nothing was done about them
@@ -39,8 +39,8 @@ type Remembered struct {
 	dated bool // the assertion gave a period, so the answer tells what was stored
 }
 
-// Was is the value that the fact had until this assertion.
-type Was struct {
+// PreviousValue is the value that the fact had until this assertion.
+type PreviousValue struct {
 	Value      string    `json:"value"`
 	Since      time.Time `json:"since"`
 	AssertedBy string    `json:"asserted_by,omitempty"`
@@ -90,7 +90,7 @@ func (r Remembered) Text() string { return r.TextIn(prose.MCP) }
 func (r Remembered) TextIn(call prose.Syntax) string {
 	var b strings.Builder
 	if r.Outcome == Disputed {
-		b.WriteString(r.Contested.TextIn(call))
+		b.WriteString(r.DisputeNote.TextIn(call))
 		r.noteSource(&b)
 		return b.String()
 	}
@@ -124,7 +124,7 @@ func (r Remembered) TextIn(call prose.Syntax) string {
 	}
 	if r.dated || r.Outcome == Planned {
 		period := fact.Period{From: r.ValidFrom, Until: r.ValidUntil}
-		fmt.Fprintf(&b, "\n  Valid %s (%s)", period.Ahead(r.RecordedAt), r.Outcome)
+		fmt.Fprintf(&b, "\n  Valid %s (%s)", period.StringAt(r.RecordedAt), r.Outcome)
 		if !fact.Before(r.RecordedAt, r.ValidUntil) {
 			b.WriteString(": already over, so not current")
 		}
@@ -197,8 +197,8 @@ func valuesOf(vs []*fact.Version) []string {
 	return out
 }
 
-// valuesMost is how many values of a fact a line names.
-const valuesMost = 10
+// maxValues is how many values of a fact a line names.
+const maxValues = 10
 
 // countValues counts values and names them: 2 values: Claude Code, Codex.
 func countValues(values []string) string {
@@ -207,13 +207,13 @@ func countValues(values []string) string {
 
 func nameValues(values []string) string {
 	var b strings.Builder
-	for i, v := range values[:min(len(values), valuesMost)] {
+	for i, v := range values[:min(len(values), maxValues)] {
 		if i > 0 {
 			b.WriteString(", ")
 		}
 		b.WriteString(prose.Brief(v))
 	}
-	if more := len(values) - valuesMost; more > 0 {
+	if more := len(values) - maxValues; more > 0 {
 		fmt.Fprintf(&b, ", … %d more", more)
 	}
 	return b.String()

@@ -18,8 +18,8 @@ import (
 	"leanctx/knowledge/state"
 )
 
-// Intention is something to be reminded of, and when.
-type Intention struct {
+// NewReminder is a text and the condition on which to show it.
+type NewReminder struct {
 	Value   string `json:"value" arg:"1" jsonschema:"what to be reminded of"`
 	Path    string `json:"path,omitempty" jsonschema:"when a file matching this glob is read or edited, e.g. src/auth/**"`
 	Keyword string `json:"keyword,omitempty" jsonschema:"when a query or task holds this word"`
@@ -44,7 +44,7 @@ func (r Reminded) Text() string {
 
 // Remind stores a reminder. It needs one trigger at least: without one it
 // would never surface.
-func Remind(ctx context.Context, s *Store, a Intention) (Reminded, error) {
+func Remind(ctx context.Context, s *Store, a NewReminder) (Reminded, error) {
 	in := input{secrets: s.secrets}
 	x := formats.Reminder{
 		Text: in.value("value", a.Value), State: reminder.StateOpen, CreatedBy: s.actor.Agent,
@@ -69,7 +69,7 @@ func Remind(ctx context.Context, s *Store, a Intention) (Reminded, error) {
 	if err := checkTask(ctx, s, x.Task); err != nil {
 		return Reminded{}, err
 	}
-	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
+	err := s.UpdateSome(ctx, func(st state.Reader, now time.Time) ([]state.Event, error) {
 		x.CreatedAt = now
 		x.ID = "r-" + formats.VersionID("reminder", "", x.Text, now, 0)[2:8]
 		return []state.Event{{Remind: &x}}, nil
@@ -109,7 +109,7 @@ func RemindDone(ctx context.Context, s *Store, d Done) (Reminded, error) {
 		return Reminded{}, err
 	}
 	var r Reminded
-	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
+	err := s.UpdateSome(ctx, func(st state.Reader, now time.Time) ([]state.Event, error) {
 		i := slices.IndexFunc(st.Reminders, func(x formats.Reminder) bool { return x.ID == strings.TrimSpace(d.ID) })
 		if i < 0 {
 			return nil, refusal.NotFound("No reminder found: %s", prose.Brief(d.ID))
@@ -129,7 +129,7 @@ func RemindDone(ctx context.Context, s *Store, d Done) (Reminded, error) {
 // its state. It runs after the answer, so a store to adopt has been adopted by now.
 func (l *lookup) surfacing(ctx context.Context, f *query) (out []formats.Reminder, err error) {
 	var open []formats.Reminder
-	err = l.store.log.Look(ctx, func(st state.Known) error {
+	err = l.store.log.ViewSome(ctx, func(st state.Reader) error {
 		open = reminder.Open(st.Reminders)
 		return nil
 	})

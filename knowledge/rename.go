@@ -27,11 +27,11 @@ type NewName struct {
 
 // Renamed is a fact under its new name.
 type Renamed struct {
-	From      Name `json:"from"`
-	To        Name `json:"to"`
-	Merged    bool `json:"merged"`
-	Versions  int  `json:"versions"`
-	Contested      // it kept its name: what is believed has more authority
+	From        Name `json:"from"`
+	To          Name `json:"to"`
+	Merged      bool `json:"merged"`
+	Versions    int  `json:"versions"`
+	DisputeNote      // it kept its name: what is believed has more authority
 }
 
 // Text gives the answer's lines.
@@ -40,7 +40,7 @@ func (r Renamed) Text() string { return r.TextIn(prose.MCP) }
 // TextIn gives the answer's lines in the caller's syntax.
 func (r Renamed) TextIn(call prose.Syntax) string {
 	if r.Warned() {
-		return r.Contested.TextIn(call)
+		return r.DisputeNote.TextIn(call)
 	}
 	verb, joint := "Renamed", "to"
 	if r.Merged {
@@ -58,8 +58,8 @@ func Rename(ctx context.Context, s *Store, a NewName) (r Renamed, err error) {
 	}
 	by := s.Source(a.Source, 1)
 	to, _ := s.Redact(a.To)
-	err = s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
-		w := renaming{f: st, from: Name{Category: a.Category, Key: a.Key}, to: nameFrom(to, a.Category), merge: a.Merge == "true", by: by, now: now, present: s.present(now)}
+	err = s.UpdateSome(ctx, func(st state.Reader, now time.Time) ([]state.Event, error) {
+		w := renameDecision{f: st, from: Name{Category: a.Category, Key: a.Key}, to: nameFrom(to, a.Category), merge: a.Merge == "true", by: by, now: now, present: s.present(now)}
 		there := len(st.Versions(fact.IDOf(w.to.Category, w.to.Key)))
 		if t, erased := st.Erased(fact.IDOf(w.to.Category, w.to.Key)); erased && there == 0 {
 			return nil, refusal.Argument("to", "%s was erased on %s: take another name", Slashed(w.to), fact.Day(t.ErasedAt))
@@ -68,7 +68,7 @@ func Rename(ctx context.Context, s *Store, a NewName) (r Renamed, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if r = (Renamed{From: w.from, To: w.to, Contested: x}); x.Warned() {
+		if r = (Renamed{From: w.from, To: w.to, DisputeNote: x}); x.Warned() {
 			return events, nil
 		}
 		r.From, r.To = events[0].Rename.From, events[0].Rename.To
@@ -90,12 +90,12 @@ func nameFrom(text, category string) Name {
 }
 
 // DecideRename is the decision of [Rename]. It is pure.
-func DecideRename(f state.Facts, from, to Name, merge bool, by Source, now, present time.Time) ([]state.Event, Contested, error) {
-	return renaming{f, from, to, merge, by, now, present}.decide()
+func DecideRename(f state.Facts, from, to Name, merge bool, by Source, now, present time.Time) ([]state.Event, DisputeNote, error) {
+	return renameDecision{f, from, to, merge, by, now, present}.decide()
 }
 
-// renaming is a decision on another name for a fact.
-type renaming struct {
+// renameDecision is a decision on another name for a fact.
+type renameDecision struct {
 	f            state.Facts
 	from, to     Name
 	merge        bool
@@ -105,7 +105,7 @@ type renaming struct {
 
 // decide gives the events, the rename first. If what is believed has more
 // authority, they record a dispute instead. It is pure.
-func (r renaming) decide() (events []state.Event, x Contested, err error) {
+func (r renameDecision) decide() (events []state.Event, x DisputeNote, err error) {
 	from, to := fact.IDOf(r.from.Category, r.from.Key), fact.IDOf(r.to.Category, r.to.Key)
 	moved, there := r.f.Versions(from), r.f.Versions(to)
 	if len(moved) == 0 {
@@ -131,8 +131,8 @@ func (r renaming) decide() (events []state.Event, x Contested, err error) {
 			return nil, x, refusal.Argument("merge", "there is a fact %s: merge=true makes one of the two and keeps both histories", Slashed(r.to))
 		}
 	}
-	contested := func(v *fact.Version) ([]state.Event, Contested, error) {
-		events, x := contest(r.f, formats.Dispute{Confidence: r.by.Confidence, Source: r.by, Rename: &r.to, Merge: r.merge}, v, r.present)
+	disputed := func(v *fact.Version) ([]state.Event, DisputeNote, error) {
+		events, x := openDispute(r.f, formats.Dispute{Confidence: r.by.Confidence, Source: r.by, Rename: &r.to, Merge: r.merge}, v, r.present)
 		x.Why = cmp.Or(x.Why, fmt.Sprintf("it would change what somebody of more authority asserted as [%s]", Slashed(r.to)))
 		return events, x, nil
 	}
@@ -140,11 +140,11 @@ func (r renaming) decide() (events []state.Event, x Contested, err error) {
 	for _, h := range fact.Timeline(moved, r.present) {
 		if fact.Before(r.present, h.Period.Until) {
 			if last = h.Version; !mayReplace(r.f, r.by, last) {
-				return contested(last)
+				return disputed(last)
 			}
 		}
 	}
-	events = []state.Event{{Rename: &formats.Renaming{From: r.from, To: r.to, At: r.now}}}
+	events = []state.Event{{Rename: &formats.Rename{From: r.from, To: r.to, At: r.now}}}
 	if len(there) == 0 {
 		return events, x, nil
 	}
@@ -153,7 +153,7 @@ func (r renaming) decide() (events []state.Event, x Contested, err error) {
 	case ok:
 		return append(events, changed...), x, nil
 	case last != nil:
-		return contested(last)
+		return disputed(last)
 	}
 	return nil, x, refusal.ForUser("%s is for the user to change", Slashed(r.to))
 }
@@ -161,7 +161,7 @@ func (r renaming) decide() (events []state.Event, x Contested, err error) {
 // join makes one history of two. Of two values at one time the one that began later holds, and
 // equal neighbours become one version. ok is false if that would change what somebody of more
 // authority asserted under the other name.
-func (r renaming) join(moved, there []*fact.Version) (events []state.Event, ok bool) {
+func (r renameDecision) join(moved, there []*fact.Version) (events []state.Event, ok bool) {
 	var named []*fact.Version
 	for _, v := range moved {
 		w := *v

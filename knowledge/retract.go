@@ -38,21 +38,21 @@ func (w Withdrawal) NeedsConfirm() string {
 
 // Withdrawn is what was taken back.
 type Withdrawn struct {
-	Category  string     `json:"category"`
-	Key       string     `json:"key"`
-	Value     string     `json:"value,omitempty"`  // the one that was taken back
-	Values    []string   `json:"values,omitempty"` // those that stay beside it
-	Until     *time.Time `json:"valid_until,omitempty"`
-	Reason    string     `json:"reason,omitempty"`
-	Touched   []string   `json:"touched"`
-	Erased    bool       `json:"erased"`
-	Shared    bool       `json:"shared,omitempty"`  // the erased fact may be in the repository
-	Team      bool       `json:"team,omitempty"`    // the fact was erased in a team
-	Kept      bool       `json:"kept,omitempty"`    // the team's stream keeps every commit, also of the erased fact
-	Lessons   int        `json:"lessons,omitempty"` // how many patterns or gotchas it was
-	Contested            // nothing was taken back: what is believed has more authority
-	Copies    []string   `json:"copies,omitempty"` // what agents wrote that holds an erased value, or that it came from; it stays
-	Redacted  []string   `json:"redacted,omitempty"`
+	Category    string     `json:"category"`
+	Key         string     `json:"key"`
+	Value       string     `json:"value,omitempty"`  // the one that was taken back
+	Values      []string   `json:"values,omitempty"` // those that stay beside it
+	Until       *time.Time `json:"valid_until,omitempty"`
+	Reason      string     `json:"reason,omitempty"`
+	Touched     []string   `json:"touched"`
+	Erased      bool       `json:"erased"`
+	Shared      bool       `json:"shared,omitempty"`  // the erased fact may be in the repository
+	Team        bool       `json:"team,omitempty"`    // the fact was erased in a team
+	Kept        bool       `json:"kept,omitempty"`    // the team's stream keeps every commit, also of the erased fact
+	Lessons     int        `json:"lessons,omitempty"` // how many patterns or gotchas it was
+	DisputeNote            // nothing was taken back: what is believed has more authority
+	Copies      []string   `json:"copies,omitempty"` // what agents wrote that holds an erased value, or that it came from; it stays
+	Redacted    []string   `json:"redacted,omitempty"`
 
 	ahead bool // it ends in the future
 }
@@ -63,7 +63,7 @@ func (w Withdrawn) Text() string { return w.TextIn(prose.MCP) }
 // TextIn gives the answer's lines in the caller's syntax.
 func (w Withdrawn) TextIn(call prose.Syntax) string {
 	if w.Warned() {
-		return w.Contested.TextIn(call)
+		return w.DisputeNote.TextIn(call)
 	}
 	purge := ""
 	if w.Shared {
@@ -142,7 +142,7 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 	}
 	var r Withdrawn
 	var over []string // versions that need no vectors from now on
-	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
+	err := s.UpdateSome(ctx, func(st state.Reader, now time.Time) ([]state.Event, error) {
 		over = nil
 		r = Withdrawn{Category: w.Category, Key: w.Key, Value: w.Value, Until: removal.ValidUntil, Reason: removal.Reason, Redacted: redacted}
 		r.ahead = r.Until != nil && r.Until.After(s.present(now))
@@ -195,8 +195,8 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 }
 
 // disputed says that nothing was taken back.
-func (w *Withdrawn) disputed(x Contested) {
-	w.Category, w.Key, w.Contested, w.Erased, w.Team = x.Old.Category, x.Old.Key, x, false, false
+func (w *Withdrawn) disputed(x DisputeNote) {
+	w.Category, w.Key, w.DisputeNote, w.Erased, w.Team = x.Old.Category, x.Old.Key, x, false, false
 }
 
 // ofVersions is the argument that says something of a fact's versions; none if empty.
@@ -288,7 +288,7 @@ func Removal(value string, by Source) formats.Dispute {
 // End ends a fact, or one of its values. The removal may name the end and a reason. If it names a
 // rival, the fact ends as superseded and not as withdrawn. If its source may not change what is
 // believed, the events record it as a dispute instead.
-func End(f state.Facts, n fact.ID, removal formats.Dispute, now, present time.Time) ([]state.Event, Contested) {
+func End(f state.Facts, n fact.ID, removal formats.Dispute, now, present time.Time) ([]state.Event, DisputeNote) {
 	value, from := removal.Value, present
 	if removal.Rival != nil {
 		value = "" // the value is the rival's
@@ -298,7 +298,7 @@ func End(f state.Facts, n fact.ID, removal formats.Dispute, now, present time.Ti
 	}
 	for _, v := range fact.Timeline(f.Versions(n), present) {
 		if fact.Before(present, v.Period.Until) && fact.Before(from, v.Period.Until) && hasValue(v.Version, value) && !mayReplace(f, removal.Source, v.Version) {
-			return contest(f, removal, v.Version, present)
+			return openDispute(f, removal, v.Version, present)
 		}
 	}
 	events := Retract(f, n, value, removal.ValidUntil, formats.Retraction{RetractedAt: &now, RetractedBy: authorOf(removal.Source), RetractedReason: removal.Reason}, present)
@@ -307,15 +307,15 @@ func End(f state.Facts, n fact.ID, removal formats.Dispute, now, present time.Ti
 			e.Put.Retraction = formats.Retraction{}
 		}
 	}
-	return events, Contested{}
+	return events, DisputeNote{}
 }
 
 // Supersede ends the fact old because the current value of another one, its rival,
 // has taken its place.
-func Supersede(f state.Facts, rival, old Name, by Source, now, present time.Time) ([]state.Event, Contested, error) {
+func Supersede(f state.Facts, rival, old Name, by Source, now, present time.Time) ([]state.Event, DisputeNote, error) {
 	v := fact.Current(f.Versions(fact.IDOf(rival.Category, rival.Key)), present)
 	if v == nil {
-		return nil, Contested{}, refusal.Argument("key", "[%s] has no current value, so it supersedes nothing", Slashed(rival))
+		return nil, DisputeNote{}, refusal.Argument("key", "[%s] has no current value, so it supersedes nothing", Slashed(rival))
 	}
 	events, x := End(f, fact.IDOf(old.Category, old.Key), rivalry(v, by), now, present)
 	return events, x, nil
@@ -336,7 +336,7 @@ func erase(ctx context.Context, s *Store, w Withdrawal) (Withdrawn, error) {
 	r := Withdrawn{Category: w.Category, Key: w.Key, Erased: true, Team: s.opts.Team != nil}
 	var erased []*fact.Version
 	by := s.Source(w.Source, 1)
-	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
+	err := s.UpdateSome(ctx, func(st state.Reader, now time.Time) ([]state.Event, error) {
 		n := fact.IDOf(w.Category, w.Key)
 		vs := st.Versions(n)
 		r.Shared = st.Replica != nil

@@ -118,7 +118,7 @@ func TestSeveralValuesAreShown(t *testing.T) {
 	if err != nil || !strings.Contains(woken.Text(), "supported=Claude Code★★★") || !strings.Contains(woken.Text(), "supported=Codex★★★") {
 		t.Errorf("%s, %v", woken.Text(), err)
 	}
-	health, err := advice.Health(t.Context(), s.Store, Nothing{})
+	health, err := advice.Health(t.Context(), s.Store, NoArgs{})
 	if err != nil || health.Facts != 1 || len(health.Duplicates)+len(health.NearDuplicates) > 0 {
 		t.Errorf("%s, %v", health.Text(), err)
 	}
@@ -195,7 +195,7 @@ func TestSeveralValuesTravel(t *testing.T) {
 
 // Nobody stands a value beside a user's, and the user's verdict can be judged again.
 func TestSeveralValuesAndAuthority(t *testing.T) {
-	st, n := state.Over(state.New(), nil), fact.IDOf("c", "k")
+	st, n := state.NewOverlay(state.New(), nil), fact.IDOf("c", "k")
 	assert(t, st, claim("never", user, 1), 1)
 	held := func(day int) (out string) {
 		for _, v := range fact.AllCurrent(st.Versions(n), at(day)) {
@@ -257,7 +257,7 @@ func TestSeveralValuesAndAuthority(t *testing.T) {
 
 // A thousand values under one key are no trouble, and no answer lists them all.
 func TestThousandValues(t *testing.T) {
-	st := state.Over(state.New(), nil)
+	st := state.NewOverlay(state.New(), nil)
 	for i := range 999 {
 		v := fact.Version{ID: fmt.Sprintf("f-%d", i), Category: "c", Key: "k", Value: fmt.Sprintf("client %d", i), Also: true, ValidFrom: at(1), RecordedFrom: at(1), Confidence: .8}
 		st.Fold(state.Event{Put: &v})

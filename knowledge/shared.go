@@ -26,7 +26,7 @@ func IsLocal(vs []*fact.Version) bool {
 
 // keepHome makes a fact local. The versions that others know end for them: they are
 // retracted here too, and stay as history. The others become local themselves.
-func keepHome(st state.Known, n fact.ID, now, present time.Time) (events []state.Event) {
+func keepHome(st state.Reader, n fact.ID, now, present time.Time) (events []state.Event) {
 	known := func(v *fact.Version) bool {
 		return st.Replica != nil && (v.TakenIn || !v.RecordedFrom.After(st.Replica.Synced))
 	}
@@ -41,7 +41,7 @@ func keepHome(st state.Known, n fact.ID, now, present time.Time) (events []state
 	if !any {
 		return events
 	}
-	over := state.Over(st, nil)
+	over := state.NewOverlay(st, nil)
 	over.Fold(events...)
 	for _, e := range Retract(over, n, "", nil, formats.Retraction{RetractedAt: &now, RetractedBy: PrivacyLocal, RetractedReason: PrivacyLocal}, present) {
 		if e.Put.Privacy != PrivacyLocal {

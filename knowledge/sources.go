@@ -18,7 +18,7 @@ func (s *Store) SourceState(v *fact.Version, now time.Time) string {
 	}
 	worst := sourcefile.Same
 	for _, was := range fact.Files(v) {
-		switch s.files.Standing(was) {
+		switch s.files.Compare(was) {
 		case sourcefile.Gone:
 			return string(sourcefile.Gone)
 		case sourcefile.Changed:

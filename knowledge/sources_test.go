@@ -51,11 +51,11 @@ func TestSourceThatChangedIsMarked(t *testing.T) {
 		if err != nil || why.Versions[0].SourceState != want || strings.Contains(why.Text(), "[source") != (want != "") {
 			t.Errorf("why: %v, %s", err, why.Text())
 		}
-		health, err := advice.Health(t.Context(), s.Store, Nothing{})
+		health, err := advice.Health(t.Context(), s.Store, NoArgs{})
 		if err != nil || strings.Contains(health.Text(), "Sources that no longer match: 1\n  [auth/alg] JWT RS256 (auth.ts:2)"+mark) != (want != "") {
 			t.Errorf("health: %v, %s", err, health.Text())
 		}
-		check, err := advice.Check(t.Context(), s.Store, Nothing{})
+		check, err := advice.Check(t.Context(), s.Store, NoArgs{})
 		if err != nil || check.Found() != (want != "") || check.Facts != 1 {
 			t.Errorf("check: %v, %s", err, check.Text())
 		}

@@ -56,9 +56,9 @@ type Options struct {
 	// Adopt is called before the store is first used. It may import what another
 	// program kept of the project. An error of it becomes a notice; may be nil.
 	Adopt func(context.Context, *Store) error
-	// Brings counts the facts that the project's repository has, for a store that took in
-	// none of them; may be nil.
-	Brings func() int
+	// RepositoryFacts counts the facts in the project's repository that are not in this store,
+	// if it has imported none; may be nil.
+	RepositoryFacts func() int
 	// Erased is called when facts are erased. It takes them out of what is kept beside
 	// the facts in the store's directory; may be nil.
 	Erased func(dir string, erased []formats.Tombstone) error
@@ -165,11 +165,11 @@ func (s *Store) View(ctx context.Context, f func(st *state.State, now time.Time)
 
 // ViewSome is [Store.View] for callers that need few facts: it may read only those. f may
 // run twice.
-func (s *Store) Look(ctx context.Context, f func(k state.Known, now time.Time) error) error {
+func (s *Store) ViewSome(ctx context.Context, f func(k state.Reader, now time.Time) error) error {
 	if err := s.adopt(ctx); err != nil {
 		return err
 	}
-	return s.log.Look(ctx, func(k state.Known) error { return f(k, s.at(k.At)) })
+	return s.log.ViewSome(ctx, func(k state.Reader) error { return f(k, s.at(k.At)) })
 }
 
 // at is the instant that an answer is about unless the question names another one. It is now,
@@ -198,15 +198,15 @@ func (s *Store) Update(ctx context.Context, decide func(*state.State, time.Time)
 	return err
 }
 
-// Decide is [Store.Update] for decisions that need few facts. They may look at the files behind
-// a fact, while other writers wait.
-func (s *Store) Decide(ctx context.Context, decide func(state.Known, time.Time) ([]state.Event, error)) error {
+// UpdateSome is [Store.Update] for decisions that need few facts. decide may read the
+// source files of a fact while other writers wait.
+func (s *Store) UpdateSome(ctx context.Context, decide func(state.Reader, time.Time) ([]state.Event, error)) error {
 	if err := s.adopt(ctx); err != nil {
 		return err
 	}
 	var before uint64
 	var events []state.Event
-	err := s.log.Decide(ctx, func(k state.Known, now time.Time) (_ []state.Event, err error) {
+	err := s.log.UpdateSome(ctx, func(k state.Reader, now time.Time) (_ []state.Event, err error) {
 		before, k.Files = k.Seq, s.files.Now
 		events, err = decide(k, now)
 		return s.authored(events), err
@@ -350,8 +350,8 @@ func (c *core) committed(before uint64, events []state.Event) {
 	}
 }
 
-// Nothing is the argument of an operation that takes none.
-type Nothing struct{}
+// NoArgs is the argument of an operation that takes none.
+type NoArgs struct{}
 
 // The ways in which a call cannot be done as it was made.
 type (

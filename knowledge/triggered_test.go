@@ -15,7 +15,7 @@ func TestTriggered(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = s.Close() }() // a cache at most
-	if _, err := knowledge.Remind(t.Context(), s, knowledge.Intention{Value: "mind it", Path: "src/auth/**"}); err != nil {
+	if _, err := knowledge.Remind(t.Context(), s, knowledge.NewReminder{Value: "mind it", Path: "src/auth/**"}); err != nil {
 		t.Fatal(err)
 	}
 	for file, want := range map[string]int{
@@ -43,11 +43,11 @@ func TestTriggeredOpenOnly(t *testing.T) {
 	if got, err := listing.Triggered(t.Context(), s, "a.go"); err != nil || len(got) != 0 {
 		t.Fatal(got, err)
 	}
-	r, err := knowledge.Remind(t.Context(), s, knowledge.Intention{Value: "x", Path: "*.go"})
+	r, err := knowledge.Remind(t.Context(), s, knowledge.NewReminder{Value: "x", Path: "*.go"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := knowledge.Remind(t.Context(), s, knowledge.Intention{Value: "y", Keyword: "go"}); err != nil {
+	if _, err := knowledge.Remind(t.Context(), s, knowledge.NewReminder{Value: "y", Keyword: "go"}); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := listing.Triggered(t.Context(), s, "a.go"); err != nil || len(got) != 1 {

@@ -16,18 +16,18 @@ import (
 	"leanctx/knowledge/state"
 )
 
-// Undoing takes back the caller's last commit.
-type Undoing struct {
+// UndoArgs takes back the caller's last commit.
+type UndoArgs struct {
 	Source string `json:"source,omitempty" jsonschema:"user when the user said so"`
 }
 
 // Undone is what was taken back.
 type Undone struct {
-	At        time.Time    `json:"at"` // when the commit was recorded
-	Facts     []UndoneFact `json:"facts"`
-	Others    []string     `json:"others,omitempty"` // links, patterns, gotchas, reminders and disputes, each in words
-	Renamed   *Name        `json:"renamed,omitempty"`
-	Contested              // nothing was taken back: what is believed has more authority
+	At          time.Time    `json:"at"` // when the commit was recorded
+	Facts       []UndoneFact `json:"facts"`
+	Others      []string     `json:"others,omitempty"` // links, patterns, gotchas, reminders and disputes, each in words
+	Renamed     *Name        `json:"renamed,omitempty"`
+	DisputeNote              // nothing was taken back: what is believed has more authority
 }
 
 // UndoneFact is a fact as it is after an undo.
@@ -44,7 +44,7 @@ func (u Undone) Text() string { return u.TextIn(prose.MCP) }
 // TextIn gives the answer's lines in the caller's syntax.
 func (u Undone) TextIn(call prose.Syntax) string {
 	if u.Warned() {
-		return u.Contested.TextIn(call)
+		return u.DisputeNote.TextIn(call)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Undone: what you changed at %s. Now:", u.At.UTC().Format(time.DateTime))
@@ -69,9 +69,9 @@ func (u Undone) TextIn(call prose.Syntax) string {
 
 // Undo takes back the caller's own last commit of the last day, with a commit of its own. What
 // was known in between stays on record.
-func Undo(ctx context.Context, s *Store, a Undoing) (r Undone, err error) {
+func Undo(ctx context.Context, s *Store, a UndoArgs) (r Undone, err error) {
 	by := s.Source(a.Source, 1)
-	err = s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
+	err = s.UpdateSome(ctx, func(st state.Reader, now time.Time) ([]state.Event, error) {
 		author := s.author()
 		author.Undo = true
 		c, ok := st.LastCommit(author.By, author.Kind, author.Clock)
@@ -87,7 +87,7 @@ func Undo(ctx context.Context, s *Store, a Undoing) (r Undone, err error) {
 		}
 		u := undo{st: st, c: c, by: by, now: now, present: s.present(now)}
 		r = Undone{At: c.At, Facts: []UndoneFact{}}
-		if r.Contested, err = u.facts(&r); r.Warned() || err != nil {
+		if r.DisputeNote, err = u.facts(&r); r.Warned() || err != nil {
 			return u.events, err
 		}
 		u.lists(&r)
@@ -114,7 +114,7 @@ func (e *UndoError) Error() string { return "your last commit cannot be undone: 
 
 // undo is the decision to take a commit back.
 type undo struct {
-	st           state.Known
+	st           state.Reader
 	c            formats.Commit
 	by           Source
 	now, present time.Time // the recorded time, and the one that is the present
@@ -123,9 +123,9 @@ type undo struct {
 
 // facts takes back what the commit did to facts. What has more authority than the
 // caller makes a dispute of it.
-func (u *undo) facts(r *Undone) (Contested, error) {
+func (u *undo) facts(r *Undone) (DisputeNote, error) {
 	if n := u.c.Renamed; n != nil {
-		w := renaming{f: u.st, from: n.To, to: n.From, by: u.by, now: u.now, present: u.present}
+		w := renameDecision{f: u.st, from: n.To, to: n.From, by: u.by, now: u.now, present: u.present}
 		events, x, err := w.decide()
 		if x.Warned() || err != nil {
 			u.events = events
@@ -134,7 +134,7 @@ func (u *undo) facts(r *Undone) (Contested, error) {
 		u.events, r.Renamed = append(u.events, events...), &n.From
 		return x, nil
 	}
-	over := state.Over(u.st, nil)
+	over := state.NewOverlay(u.st, nil)
 	var names []fact.ID
 	for _, key := range u.touched() {
 		now := slices.Clone(u.st.Versions(key))
@@ -146,11 +146,11 @@ func (u *undo) facts(r *Undone) (Contested, error) {
 				continue
 			}
 			if fact.Believed(v) && fact.Before(u.present, v.ValidUntil) && !u.mayReplace(v, former) {
-				claim := formats.Dispute{Confidence: u.by.Confidence, Source: u.by, Removal: true}
+				d := formats.Dispute{Confidence: u.by.Confidence, Source: u.by, Removal: true}
 				if old := u.before(key); old != nil {
-					claim.Value, claim.Removal, claim.Correct = old.Value, false, true
+					d.Value, d.Removal, d.Correct = old.Value, false, true
 				}
-				events, x := contest(u.st, claim, v, u.present)
+				events, x := openDispute(u.st, d, v, u.present)
 				u.events = events
 				return x, nil
 			}
@@ -170,7 +170,7 @@ func (u *undo) facts(r *Undone) (Contested, error) {
 		}
 		r.Facts = append(r.Facts, x)
 	}
-	return Contested{}, nil
+	return DisputeNote{}, nil
 }
 
 // mayReplace reports whether the caller may take v back, formerly u.c.Facts[former].

@@ -14,7 +14,7 @@ import (
 
 func (s *story) undo(t *testing.T) Undone {
 	t.Helper()
-	return must[Undone](t)(Undo(t.Context(), s.Store, Undoing{}))
+	return must[Undone](t)(Undo(t.Context(), s.Store, UndoArgs{}))
 }
 
 // What the caller did last is taken back, whatever it was. What was known in between
@@ -60,7 +60,7 @@ func TestUndoTakesBackTheLastCommit(t *testing.T) {
 		s.remember(t, Assertion{Category: "c", Key: "other", Value: "apart"})
 		must[Learned](t)(Pattern(t.Context(), s.Store, Lesson{Type: "errors", Value: "wrap once"}))
 		must[Learned](t)(Gotcha(t.Context(), s.Store, Mistake{Trigger: "flaky", Resolution: "rerun"}))
-		must[Reminded](t)(Remind(t.Context(), s.Store, Intention{Value: "rotate keys", Keyword: "keys"}))
+		must[Reminded](t)(Remind(t.Context(), s.Store, NewReminder{Value: "rotate keys", Keyword: "keys"}))
 		s.now = s.now.Add(time.Hour)
 		tell := func() []any {
 			r := s.recall(t, Question{Category: "c"})
@@ -86,7 +86,7 @@ func TestUndoTakesBackTheLastCommit(t *testing.T) {
 		if diff := cmp.Diff(s.whole(t), reopened(t, s)); diff != "" {
 			t.Errorf("%s (-memory +files):\n%s", name, diff)
 		}
-		if _, err := Undo(t.Context(), s.Store, Undoing{}); !undoRefused(err, "it was an undo itself") {
+		if _, err := Undo(t.Context(), s.Store, UndoArgs{}); !undoRefused(err, "it was an undo itself") {
 			t.Errorf("%s, undone twice: %v", name, err)
 		}
 	}
@@ -153,7 +153,7 @@ func TestUndoRefuses(t *testing.T) {
 		s := testStore(t, nil)
 		x.do(s)
 		before := s.whole(t)
-		if _, err := Undo(t.Context(), s.Store, Undoing{}); err == nil || err.Error() != x.want {
+		if _, err := Undo(t.Context(), s.Store, UndoArgs{}); err == nil || err.Error() != x.want {
 			t.Errorf("%s: %v, want %s", name, err, x.want)
 		}
 		if s.whole(t) != before {
@@ -189,7 +189,7 @@ func TestUndoOfTheUsersWordIsDisputed(t *testing.T) {
 	s = testStore(t, nil)
 	s.remember(t, Assertion{Category: "c", Key: "k", Value: "first"})
 	s.remember(t, Assertion{Category: "c", Key: "k", Value: "second", Source: "user"})
-	if r, err := Undo(t.Context(), s.Store, Undoing{Source: "user"}); err != nil || r.Facts[0].Value != "first" {
+	if r, err := Undo(t.Context(), s.Store, UndoArgs{Source: "user"}); err != nil || r.Facts[0].Value != "first" {
 		t.Errorf("%v, %s", err, r.Text())
 	}
 }

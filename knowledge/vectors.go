@@ -34,9 +34,9 @@ type vectorSync struct {
 // How many texts may be encoded before an answer. Up to maxSpot are not kept, more are kept,
 // and what is over the limits is left for after the answer.
 const (
-	spotMost    = 64
-	learnMost   = 1024 // by a command: some 15 ms
-	learnServer = 8192 // by a server, which does it once
+	maxSpot        = 64
+	maxLearn       = 1024 // some 15 ms
+	maxLearnServer = 8192 // a server does it once
 )
 
 // lasting are those of some versions that are valid now or will be, as texts.
@@ -70,7 +70,7 @@ func (x *vectorSync) lastingOf(st *state.State) (vs []*fact.Version) {
 
 // tail lists what may lack a vector of an encoder whose vectors are complete to an
 // instant. ok is false where that is not known without looking at all facts.
-func (x *vectorSync) tail(k state.Known, complete time.Time) (texts []vectors.Text, ok bool) {
+func (x *vectorSync) tail(k state.Reader, complete time.Time) (texts []vectors.Text, ok bool) {
 	if complete.IsZero() {
 		return nil, false
 	}
@@ -131,7 +131,7 @@ func (x *vectorSync) ask(ctx context.Context, encoder string, texts []string) (o
 func (x *vectorSync) ready(ctx context.Context, e vectors.Encoding, wanted bool) (tail []vectors.Text, ok bool, err error) {
 	known, n := false, 0
 	complete := x.index.Complete(e.Name)
-	if err := x.log.Look(ctx, func(k state.Known) error {
+	if err := x.log.ViewSome(ctx, func(k state.Reader) error {
 		if tail, known = x.tail(k, complete); known {
 			n = len(tail)
 		} else {
@@ -141,12 +141,12 @@ func (x *vectorSync) ready(ctx context.Context, e vectors.Encoding, wanted bool)
 	}); err != nil {
 		return nil, false, err
 	}
-	if known && len(tail) <= spotMost {
+	if known && len(tail) <= maxSpot {
 		return tail, true, nil
 	}
-	most := learnMost
+	most := maxLearn
 	if x.longLived {
-		most = learnServer
+		most = maxLearnServer
 	}
 	switch {
 	case !e.Instant && wanted && !x.longLived:
@@ -182,7 +182,7 @@ func (x *vectorSync) fill(ctx context.Context, e vectors.Encoding, progress func
 
 // erased counts the facts that were erased.
 func (x *vectorSync) erased(ctx context.Context) (n int) {
-	_ = x.log.Look(ctx, func(k state.Known) error {
+	_ = x.log.ViewSome(ctx, func(k state.Reader) error {
 		n = 0
 		for range k.Tombstones() {
 			n++
@@ -202,7 +202,7 @@ func (x *vectorSync) update(ctx context.Context, e vectors.Encoding) {
 // candidates lists what may lack a vector, as of the newest commit.
 func (x *vectorSync) candidates(ctx context.Context, e vectors.Encoding) (texts []vectors.Text, of vectors.Span, err error) {
 	known, complete := false, x.index.Complete(e.Name)
-	if err = x.log.Look(ctx, func(k state.Known) error {
+	if err = x.log.ViewSome(ctx, func(k state.Reader) error {
 		texts, known = x.tail(k, complete)
 		of = vectors.Span{Since: complete, To: k.At}
 		return nil
@@ -259,12 +259,12 @@ func (x *vectorSync) settle(synced bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), settleFirst)
 	defer cancel()
 	few := false
-	if err := x.log.Look(ctx, func(k state.Known) error {
+	if err := x.log.ViewSome(ctx, func(k state.Reader) error {
 		tail, known := []vectors.Text(nil), false
 		if synced {
 			tail, known = x.tail(k, x.index.Complete(e.Name))
 		}
-		few = known && len(tail) <= learnServer || x.lacking.Load() && k.Count <= learnServer
+		few = known && len(tail) <= maxLearnServer || x.lacking.Load() && k.Count <= maxLearnServer
 		return nil
 	}); err == nil && few {
 		x.update(ctx, *e)

@@ -26,7 +26,7 @@ func (o office) Tasks(_ context.Context, agent, client string) (Tasks, error) {
 	return Tasks{Last: o.task, Own: o.own[agent], Next: o.next[agent+client]}, o.broken
 }
 
-func (o office) Company(_ context.Context, agent string) ([]string, int, error) {
+func (o office) Presence(_ context.Context, agent string) ([]string, int, error) {
 	return o.agents, o.unread[agent], o.broken
 }
 
@@ -40,7 +40,7 @@ func TestBriefingTellsWhoIsAtWork(t *testing.T) {
 		unread: map[string]int{"cursor-a3f8": 3}, states: map[string]string{"t-1": "Completed"},
 	}
 	s := testStore(t, &Options{Coworkers: at})
-	for _, a := range []Intention{{Value: "tell the users", Task: "t-1:Completed"}, {Value: "too early", Task: "t-1:Working"}, {Value: "nobody knows it", Task: "t-9:Completed"}} {
+	for _, a := range []NewReminder{{Value: "tell the users", Task: "t-1:Completed"}, {Value: "too early", Task: "t-1:Working"}, {Value: "nobody knows it", Task: "t-9:Completed"}} {
 		if _, err := Remind(t.Context(), s.Store, a); err != nil {
 			t.Fatal(err)
 		}

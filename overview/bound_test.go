@@ -23,7 +23,7 @@ func TestTooMuchToRead(t *testing.T) {
 	ask := func(most int64) string {
 		m := NewMap(l.root, &MapOptions{Cache: l.cache})
 		if most > 0 {
-			m.most = most
+			m.maxTotal = most
 		}
 		o, err := m.Overview(t.Context(), Inquiry{Task: "zebra"})
 		if err != nil {

@@ -19,7 +19,7 @@ import (
 // gob.
 const (
 	cacheMagic = "lean-ctx map 8\n"
-	cacheMost  = 1 << 30 // bytes; what is larger is not ours
+	maxCache   = 1 << 30 // bytes; what is larger is not ours
 )
 
 // stored is what the cache holds.
@@ -47,7 +47,7 @@ func loadCache(name string) (*stored, error) {
 		return empty, nil
 	}
 	info, err := os.Stat(name)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > cacheMost {
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxCache {
 		return empty, err
 	}
 	data, err := os.ReadFile(name)

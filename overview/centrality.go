@@ -56,14 +56,14 @@ func (r *ranking) central(g *graph.Graph, named []float64) {
 // public estimates how many of a file's definitions are for others to use. Constants and
 // private names count less.
 func public(e *entry) float64 {
-	const least = 0.15 // of the others
+	const minimum = 0.15 // of the others
 	n := 0
 	for _, name := range e.Names {
 		if private(e.Language, name) == 0 {
 			n++
 		}
 	}
-	return float64(len(e.Names)+e.More) * (least + (1-least)*float64(n)/float64(max(len(e.Names), 1)))
+	return float64(len(e.Names)+e.More) * (minimum + (1-minimum)*float64(n)/float64(max(len(e.Names), 1)))
 }
 
 // shared gives each file of a Go package the score of the whole package, since an import
@@ -131,15 +131,15 @@ func (r *ranking) entrance(i, programs int) float64 {
 	case stem == "readme" && (path.Ext(e.Path) == "" || e.Language != ""):
 		return 1.6 / (1 + depth*depth)
 	case begins(e, stem):
-		return 1.2 / (1 + depth/4) * programsMost / max(programsMost, float64(programs))
+		return 1.2 / (1 + depth/4) * maxPrograms / max(maxPrograms, float64(programs))
 	case e.Language == source.Go && strings.HasPrefix(e.Doc, "Package ") || e.Language.Code() && (stem == "index" || stem == "__init__" || stem == "mod") && len(e.Names)+len(e.Imports) > 0:
 		return 0.35 / (1 + depth/4)
 	}
 	return 0
 }
 
-// programsMost is the number of programs up to which each one counts.
-const programsMost = 2
+// maxPrograms is the number of programs up to which each one counts.
+const maxPrograms = 2
 
 // programs counts where programs begin.
 func (r *ranking) programs() (n int) {

@@ -51,13 +51,13 @@ type Map struct {
 	root string
 	o    MapOptions
 
-	most   int64 // bytes that are read; see totalMost
-	opened int64 // files that the last call opened; for tests
+	maxTotal int64 // bytes that are read; see [maxTotal]
+	opened   int64 // files that the last call opened; for tests
 }
 
 // NewMap makes the map of the project at root, an absolute path. It reads nothing.
 func NewMap(root string, o *MapOptions) *Map {
-	m := &Map{root: root, most: totalMost}
+	m := &Map{root: root, maxTotal: maxTotal}
 	if o != nil {
 		m.o = *o
 	}
@@ -185,7 +185,7 @@ func (m *Map) entries(ctx context.Context, found *tree.Tree, known *stored) (ent
 		return nil, h, err
 	}
 	defer root.Close()
-	s := &scanner{root: root, now: m.o.Now, progress: m.o.Progress, most: m.most}
+	s := &scanner{root: root, now: m.o.Now, progress: m.o.Progress, maxTotal: m.maxTotal}
 	old := make(map[string]*entry, len(known.Entries))
 	for _, e := range known.Entries {
 		old[e.Path] = e

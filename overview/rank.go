@@ -97,7 +97,7 @@ func (r *ranking) workFiles(order []int, matched bool) (files []string) {
 		return files
 	}
 	for _, i := range order {
-		if r.task == "" || !matched || len(files) == criticalMost || r.score[i] < criticalFrom*r.score[order[0]] {
+		if r.task == "" || !matched || len(files) == maxCritical || r.score[i] < criticalFrom*r.score[order[0]] {
 			break
 		}
 		files = append(files, r.entries[i].Path)

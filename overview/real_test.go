@@ -68,7 +68,7 @@ func looks(t *testing.T, root string) (map[string]*entry, func(from, to string) 
 		t.Fatal(err)
 	}
 	defer open.Close()
-	s := &scanner{root: open, now: time.Now, most: totalMost}
+	s := &scanner{root: open, now: time.Now, maxTotal: maxTotal}
 	entries, _, err := s.scan(t.Context(), found.Files, nil)
 	if err != nil {
 		t.Fatal(err)

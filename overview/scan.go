@@ -22,15 +22,15 @@ import (
 
 // maxRead is the size in bytes up to which a file is read. A larger one was not written by
 // hand.
-const readMost = 1 << 20
+const maxRead = 1 << 20
 
 // maxTotal is the most bytes that one overview reads: about ten times a large project. Further
 // files are known by name alone. Without a limit an overview of a home directory would take
 // minutes.
-const totalMost = 1 << 30
+const maxTotal = 1 << 30
 
-// headMost is the part that is read of a file without definitions.
-const headMost = 8 << 10
+// maxHead is the part that is read of a file without definitions.
+const maxHead = 8 << 10
 
 // entry describes one file of a project, as the cache keeps it.
 type entry struct {
@@ -84,7 +84,7 @@ type scanner struct {
 	root     *os.Root
 	now      func() time.Time
 	progress func(done, total int)
-	most     int64        // bytes; see totalMost
+	maxTotal int64        // bytes; see [maxTotal]
 	opened   atomic.Int64 // files that were opened; tests count them
 }
 
@@ -93,7 +93,7 @@ type scanner struct {
 func (s *scanner) scan(ctx context.Context, files []tree.File, old map[string]*entry) ([]*entry, bool, error) {
 	out := make([]*entry, len(files))
 	var todo []int
-	left := s.most
+	left := s.maxTotal
 	for i, f := range files {
 		// It does not depend on the cache, so that the same tree gives the same answer.
 		if left -= cost(&f); left < 0 && cost(&f) > 0 {
@@ -141,7 +141,7 @@ func (e *entry) timeIsFinal() bool {
 
 // cost is the number of bytes that would be read of a file.
 func cost(f *tree.File) int64 {
-	if _, foreign := tree.Vendored(f.Path); foreign || binaryName(f.Path) || f.Size > readMost {
+	if _, foreign := tree.Vendored(f.Path); foreign || binaryName(f.Path) || f.Size > maxRead {
 		return 0
 	}
 	return min(f.Size, share(source.Of(f.Path), f.Size))
@@ -150,9 +150,9 @@ func cost(f *tree.File) int64 {
 // share is the most bytes that are read of a file.
 func share(l source.Language, size int64) int64 {
 	if l.Code() || l != "" && size < 64<<10 {
-		return readMost
+		return maxRead
 	}
-	return headMost
+	return maxHead
 }
 
 // nameOnly is the entry of a file that was not read. Its time is never final.
@@ -165,12 +165,12 @@ func nameOnly(f tree.File) *entry {
 // read reads one file.
 func (s *scanner) read(f tree.File) *entry {
 	e := &entry{File: f, ReadAt: s.now().UnixNano(), Language: source.Of(f.Path)}
-	if _, foreign := tree.Vendored(f.Path); foreign || binaryName(f.Path) || f.Size > readMost {
+	if _, foreign := tree.Vendored(f.Path); foreign || binaryName(f.Path) || f.Size > maxRead {
 		e.Skip = true
 		return e
 	}
 	data, err := s.content(e.Path, min(share(e.Language, e.Size), e.Size))
-	if err != nil || bytes.IndexByte(data[:min(len(data), headMost)], 0) >= 0 {
+	if err != nil || bytes.IndexByte(data[:min(len(data), maxHead)], 0) >= 0 {
 		e.Skip = true
 		return e
 	}

@@ -38,11 +38,11 @@ type Skipped struct {
 
 // The most files of each tier, and their lowest score relative to the best file.
 const (
-	criticalMost, criticalFrom   = 8, 0.45
-	importantMost, importantFrom = 24, 0.06
-	referenceMost, referenceFrom = 40, 0.02
+	maxCritical, criticalFrom   = 8, 0.45
+	maxImportant, importantFrom = 24, 0.06
+	maxReference, referenceFrom = 40, 0.02
 
-	skippedMost  = 12  // directories that are named
+	maxSkipped   = 12  // directories that are named
 	skippedBytes = 240 // of them, or an eighth of the budget
 	frameBytes   = 180 // heading, names of tiers, SKIP
 )
@@ -57,19 +57,19 @@ func (o *Overview) fill(r *ranking, order []int, bytes int) {
 	o.Skipped.room = min(skippedBytes, max(bytes, 0)/8)
 	total := bytes - frameBytes - o.Skipped.room - len(o.Root)
 	tiers := []struct {
-		list *[]Listed
-		most int
-		from float64
-		left int
+		list     *[]Listed
+		maxShown int
+		from     float64
+		left     int
 	}{
-		{&o.Critical, criticalMost, criticalFrom, total / 2},
-		{&o.Important, importantMost, importantFrom, total * 4 / 5},
-		{&o.Reference, referenceMost, referenceFrom, total},
+		{&o.Critical, maxCritical, criticalFrom, total / 2},
+		{&o.Important, maxImportant, importantFrom, total * 4 / 5},
+		{&o.Reference, maxReference, referenceFrom, total},
 	}
 	o.Critical, o.Important, o.Reference = []Listed{}, []Listed{}, []Listed{}
 	spent := 0
 	for _, t := range tiers {
-		for ; len(order) > 0 && len(*t.list) < t.most; order = order[1:] {
+		for ; len(order) > 0 && len(*t.list) < t.maxShown; order = order[1:] {
 			l := listed(r, order[0])
 			cost := len(l.line())
 			if r.score[order[0]] < t.from*top || spent+cost > t.left {
@@ -132,7 +132,7 @@ func (s *Skipped) name(count map[string]int) {
 	s.Directories = []string{}
 	for _, d := range dirs {
 		d = shown(d)
-		if len(s.Directories) == skippedMost || len(s.Directories) > 0 && len(d)+2 > s.room {
+		if len(s.Directories) == maxSkipped || len(s.Directories) > 0 && len(d)+2 > s.room {
 			s.More = len(dirs) - len(s.Directories)
 			break
 		}
@@ -198,7 +198,7 @@ func shown(name string) string {
 
 // The limits of a reason.
 const (
-	reasonMost = 120 // bytes
+	maxReason  = 120 // bytes
 	reasonDoc  = 60  // bytes of a description, above which definitions are left out
 	reasonDefs = 4   // definitions
 )
@@ -220,7 +220,7 @@ func reason(e *entry) string {
 		}
 		return c
 	}, text)
-	return source.Clip(text, reasonMost)
+	return source.Clip(text, maxReason)
 }
 
 // definitions are the names that the description lacks, the public ones first.
@@ -229,11 +229,11 @@ func definitions(e *entry) string {
 		return strings.HasPrefix(n, "__") && strings.HasSuffix(n, "__") || strings.Contains(e.Doc, n)
 	})
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(private(e.Language, a), private(e.Language, b)) })
-	rest := len(names) + e.More
+	others := len(names) + e.More
 	names = names[:min(reasonDefs, len(names))]
 	text := strings.Join(names, ", ")
-	if rest -= len(names); rest > 0 && text != "" {
-		text += fmt.Sprintf(" (+%d)", rest)
+	if others -= len(names); others > 0 && text != "" {
+		text += fmt.Sprintf(" (+%d)", others)
 	}
 	return text
 }

@@ -54,8 +54,8 @@ func Type(given string) (string, error) {
 			return kind, nil
 		}
 	}
-	const most = 60 // runes
-	return "", refusal.Argument("category", "category %q is none of %s", prose.Clip(given, most), strings.Join(types(), ", "))
+	const maxShown = 60 // runes
+	return "", refusal.Argument("category", "category %q is none of %s", prose.Clip(given, maxShown), strings.Join(types(), ", "))
 }
 
 // Entry is one of a diary, as it is stored.

@@ -24,14 +24,14 @@ import (
 
 // Limits of a lease's duration.
 const (
-	Standard = 10 * time.Minute
-	Least    = time.Second
-	Most     = 24 * time.Hour
+	DefaultTTL = 10 * time.Minute
+	MinTTL     = time.Second
+	MaxTTL     = 24 * time.Hour
 )
 
 const (
-	sweepAfter = 1000 // an expired lease is kept until this many newer ones were given
-	maxSwept   = 32   // a claim removes at most this many expired leases
+	removeAfter = 1000 // an expired lease is kept until this many newer ones were given
+	maxExpired  = 32   // a claim removes at most this many expired leases
 )
 
 // Lease is a claim on a path, as it is stored. It expires by itself.
@@ -51,7 +51,7 @@ func (l *Lease) TTL() time.Duration { return time.Duration(l.Seconds) * time.Sec
 
 // Expired reports whether the lease has expired by the given clock.
 func (l *Lease) Expired(clock time.Time) bool {
-	return !clock.Before(l.Until()) || l.Since.Sub(clock) > Most
+	return !clock.Before(l.Until()) || l.Since.Sub(clock) > MaxTTL
 }
 
 // HandedTo is the lease with another holder and a new token. The new holder has not seen
@@ -63,8 +63,8 @@ func (l *Lease) HandedTo(agent string, token uint64, clock time.Time) *Lease {
 // renewed is the duration in seconds of a renewal without a ttl: the standard time, or
 // what is left if that is more.
 func (l *Lease) renewed(clock time.Time) int64 {
-	left := min(l.Until().Sub(clock), Most) + time.Second - 1
-	return int64(max(left, Standard) / time.Second)
+	left := min(l.Until().Sub(clock), MaxTTL) + time.Second - 1
+	return int64(max(left, DefaultTTL) / time.Second)
 }
 
 // Key is the form of a path for comparison. It ignores case where the file system does.
@@ -120,9 +120,9 @@ type Wanted struct {
 
 // Decision is the answer to a request for a claim.
 type Decision struct {
-	Given *Lease   // nil if it is refused
-	InWay *Lease   // another agent's, on the path, a directory above it, or something in it
-	Swept []string // paths of long-expired leases to remove
+	Granted  *Lease   // nil if it is refused
+	Blocking *Lease   // another agent's, on the path, a directory above it, or something in it
+	Expired  []string // paths of long-expired leases to remove
 }
 
 // Decide is the policy of claims.
@@ -132,26 +132,26 @@ func (s Set) Decide(w Wanted, clock time.Time) (d Decision) {
 		switch {
 		case l.Expired(clock):
 			// Not as soon as it expires: our clock may be the wrong one.
-			if k != key && l.Token+sweepAfter < w.Fence && len(d.Swept) < maxSwept {
-				d.Swept = append(d.Swept, l.Path)
+			if k != key && l.Token+removeAfter < w.Fence && len(d.Expired) < maxExpired {
+				d.Expired = append(d.Expired, l.Path)
 			}
 		case l.Holder != w.By && (covers(k, key) || covers(key, k)):
-			if d.InWay == nil || l.Path < d.InWay.Path {
-				d.InWay = l
+			if d.Blocking == nil || l.Path < d.Blocking.Path {
+				d.Blocking = l
 			}
 		}
 	}
-	if d.InWay != nil {
-		return Decision{InWay: d.InWay}
+	if d.Blocking != nil {
+		return Decision{Blocking: d.Blocking}
 	}
-	l := &Lease{Path: w.Path, Holder: w.By, Token: w.Fence + 1, Since: clock, Seconds: int64(cmp.Or(w.TTL, Standard) / time.Second)}
+	l := &Lease{Path: w.Path, Holder: w.By, Token: w.Fence + 1, Since: clock, Seconds: int64(cmp.Or(w.TTL, DefaultTTL) / time.Second)}
 	if mine := s[key]; mine != nil && mine.Holder == w.By && !mine.Expired(clock) {
 		l.Path, l.Token = mine.Path, mine.Token // a renewal: nobody else had it in between
 		if w.TTL == 0 {
 			l.Seconds = mine.renewed(clock)
 		}
 	}
-	d.Given = l
+	d.Granted = l
 	return d
 }
 

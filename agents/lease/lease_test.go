@@ -43,10 +43,10 @@ func TestDecide(t *testing.T) {
 		d := s.Decide(Wanted{Path: c.path, By: "cursor-a3f8", TTL: 10 * time.Minute, Fence: 9}, t0)
 		switch {
 		case c.token == 0:
-			if d.InWay != c.had || d.Given != nil || len(d.Swept) > 0 {
+			if d.Blocking != c.had || d.Granted != nil || len(d.Expired) > 0 {
 				t.Errorf("%s: %+v", c.what, d)
 			}
-		case d.InWay != nil || d.Given == nil || d.Given.Token != c.token || d.Given.Holder != "cursor-a3f8" || d.Given.Path != c.path:
+		case d.Blocking != nil || d.Granted == nil || d.Granted.Token != c.token || d.Granted.Holder != "cursor-a3f8" || d.Granted.Path != c.path:
 			t.Errorf("%s: %+v, want token %d", c.what, d, c.token)
 		}
 	}
@@ -57,15 +57,15 @@ func TestDecide(t *testing.T) {
 func TestRenewed(t *testing.T) {
 	for _, c := range []struct{ ttl, passed, want time.Duration }{
 		{time.Hour, 10 * time.Minute, 50 * time.Minute},
-		{time.Minute, 0, Standard},
-		{Most, -Most, Most}, // by a clock that is set back by a day
+		{time.Minute, 0, DefaultTTL},
+		{MaxTTL, -MaxTTL, MaxTTL}, // by a clock that is set back by a day
 	} {
 		s := Set{}
 		s.Put(&Lease{Path: "a", Holder: "cursor-a3f8", Token: 3, Since: t0, Seconds: int64(c.ttl / time.Second)})
 		now := t0.Add(c.passed)
 		d := s.Decide(Wanted{Path: "a", By: "cursor-a3f8", Fence: 3}, now)
-		if d.Given == nil || d.Given.TTL() != c.want || d.Given.Token != 3 {
-			t.Errorf("%v: renewed %+v", c, d.Given)
+		if d.Granted == nil || d.Granted.TTL() != c.want || d.Granted.Token != 3 {
+			t.Errorf("%v: renewed %+v", c, d.Granted)
 		}
 		h := s["a"].HandedTo("claude-b7e2", 4, now)
 		if h.TTL() != c.want || h.Token != 4 || h.Holder != "claude-b7e2" || !h.Until().Equal(now.Add(c.want)) {
@@ -77,15 +77,15 @@ func TestRenewed(t *testing.T) {
 // Leases that ended long ago do not pile up.
 func TestOldGo(t *testing.T) {
 	s, fence := Set{}, uint64(0)
-	for i := range 3 * sweepAfter {
+	for i := range 3 * removeAfter {
 		d := s.Decide(Wanted{Path: time.Duration(i).String(), By: "cursor-a3f8", TTL: time.Minute, Fence: fence}, t0.Add(time.Duration(i)*time.Minute))
-		for _, path := range d.Swept {
+		for _, path := range d.Expired {
 			delete(s, Key(path))
 		}
-		s.Put(d.Given)
-		fence = d.Given.Token
+		s.Put(d.Granted)
+		fence = d.Granted.Token
 	}
-	if n := len(s); n > sweepAfter+maxSwept || n < sweepAfter {
+	if n := len(s); n > removeAfter+maxExpired || n < removeAfter {
 		t.Errorf("%d leases are kept", n)
 	}
 }

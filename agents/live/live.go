@@ -155,9 +155,9 @@ func (l *Locks) holding(root *os.Root, id, session string, h *holder) error {
 		l.held[id] = h
 	}
 	l.add(id, session, l.held[id])
-	kept := l.held[id] == h
+	first := l.held[id] == h
 	l.mu.Unlock()
-	if kept {
+	if first {
 		return nil
 	}
 	return h.release(root, id)

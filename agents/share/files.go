@@ -85,9 +85,9 @@ func (s *core) sources(paths []string) ([]source, error) {
 		out = append(out, source{filepath.ToSlash(path), data})
 	}
 	if len(refused) > 0 {
-		const most = 10
-		list := strings.Join(refused[:min(len(refused), most)], "; ")
-		if n := len(refused) - most; n > 0 {
+		const maxShown = 10
+		list := strings.Join(refused[:min(len(refused), maxShown)], "; ")
+		if n := len(refused) - maxShown; n > 0 {
 			list += fmt.Sprintf("; and %d more", n)
 		}
 		return nil, refusal.Argument("paths", "nothing was shared: %s", list)

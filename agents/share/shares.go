@@ -427,13 +427,13 @@ func (s *core) Paths(ctx context.Context, agent string) (paths []string, err err
 
 // brief names the first files.
 func brief(files []File) string {
-	const most = 3
+	const maxShown = 3
 	var names []string
-	for _, f := range files[:min(len(files), most)] {
+	for _, f := range files[:min(len(files), maxShown)] {
 		names = append(names, f.Path)
 	}
-	if len(files) > most {
-		names = append(names, fmt.Sprintf("… %d more", len(files)-most))
+	if len(files) > maxShown {
+		names = append(names, fmt.Sprintf("… %d more", len(files)-maxShown))
 	}
 	return strings.Join(names, ", ")
 }

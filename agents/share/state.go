@@ -12,14 +12,14 @@ import (
 
 // shared is one push, as it is stored.
 type shared struct {
-	ID      string    `json:"id"`
-	From    string    `json:"from"`
-	To      string    `json:"to,omitempty"` // an id or a type; empty: everybody
-	Message string    `json:"message,omitempty"`
-	At      time.Time `json:"at"`
-	Files   []stored  `json:"files"`
-	Seen    []string  `json:"seen,omitempty"`  // who got its names
-	Given   []string  `json:"given,omitempty"` // who got its contents
+	ID       string    `json:"id"`
+	From     string    `json:"from"`
+	To       string    `json:"to,omitempty"` // an id or a type; empty: everybody
+	Message  string    `json:"message,omitempty"`
+	At       time.Time `json:"at"`
+	Files    []stored  `json:"files"`
+	Seen     []string  `json:"seen,omitempty"`  // who got its names
+	PulledBy []string  `json:"given,omitempty"` // who got its contents
 }
 
 // stored is one file of a push, as it is stored.
@@ -64,7 +64,7 @@ func (s *state) fold(e event) {
 			y := *x
 			y.Seen = with(x.Seen, e.Pull.By)
 			if e.Pull.Contents {
-				y.Given = with(x.Given, e.Pull.By)
+				y.PulledBy = with(x.PulledBy, e.Pull.By)
 			}
 			s.shares[id] = &y
 		}
@@ -88,7 +88,7 @@ func (s *state) sorted() []*shared {
 
 // waits reports whether the agent has yet to get the share's names, or its contents.
 func (x *shared) waits(agent string, contents bool) bool {
-	if x.From == agent || contents && slices.Contains(x.Given, agent) || !contents && slices.Contains(x.Seen, agent) {
+	if x.From == agent || contents && slices.Contains(x.PulledBy, agent) || !contents && slices.Contains(x.Seen, agent) {
 		return false
 	}
 	switch {

@@ -414,10 +414,10 @@ type Row struct {
 	NDCG  *float64 `json:"ndcg_at_10,omitempty"`
 	Bleve *float64 `json:"bleve_ndcg_at_10,omitempty"` // of plain bleve for the same questions
 
-	Stale   *float64   `json:"stale_first,omitempty"` // share with an outdated fact before the first right one
-	GivenUp *float64   `json:"given_up,omitempty"`    // share without any answer, firm or maybe
-	Foreign *Strangers `json:"foreign_strangers,omitempty"`
-	Own     *Strangers `json:"own_strangers,omitempty"`
+	Stale     *float64   `json:"stale_first,omitempty"` // share with an outdated fact before the first right one
+	Abstained *float64   `json:"given_up,omitempty"`    // share without any answer, firm or maybe
+	Foreign   *Strangers `json:"foreign_strangers,omitempty"`
+	Own       *Strangers `json:"own_strangers,omitempty"`
 
 	Exact  *float64 `json:"exact,omitempty"` // share of checks that came out exactly right
 	Errors int      `json:"errors"`
@@ -476,7 +476,7 @@ func (EvalReport) table(b *strings.Builder, rows []Row) {
 		"stale", "given up", "foreign", "own", "exact", "errors", "p50 ms", "p95 ms"}}
 	for _, r := range rows {
 		line := []string{r.Kind, r.Mode, fmt.Sprint(r.N), share(r.Hit1), share(r.Hit3), share(r.Hit10), share(r.R5), share(r.R10), share(r.MRR), share(r.NDCG),
-			share(r.Bleve), share(r.Stale), share(r.GivenUp), strangers(r.Foreign), strangers(r.Own), share(r.Exact), "", "", ""}
+			share(r.Bleve), share(r.Stale), share(r.Abstained), strangers(r.Foreign), strangers(r.Own), share(r.Exact), "", "", ""}
 		if r.Exact != nil {
 			line[16] = fmt.Sprint(r.Errors)
 		}

@@ -140,7 +140,7 @@ func TestEvaluate(t *testing.T) {
 	}
 	// Of three judged questions one has two texts, of which one is found, and one
 	// is not answered.
-	if c := row("locomo-facts", "", "lexical"); c.N != 3 || *c.R5 != .5 || math.Abs(*c.Hit10-2./3) > 1e-9 || math.Abs(*c.GivenUp-1./3) > 1e-9 || *c.Bleve <= 0 {
+	if c := row("locomo-facts", "", "lexical"); c.N != 3 || *c.R5 != .5 || math.Abs(*c.Hit10-2./3) > 1e-9 || math.Abs(*c.Abstained-1./3) > 1e-9 || *c.Bleve <= 0 {
 		t.Errorf("%+v", c)
 	}
 	if c := row("project-questions", "changed", "bleve"); c.N != 1 || c.Hit3 == nil {

@@ -128,7 +128,7 @@ func (t *tally) add(q query, found []string, any bool, took time.Duration, plain
 	if any {
 		givenUp = 0
 	}
-	add(&r.GivenUp, givenUp)
+	add(&r.Abstained, givenUp)
 	if took > 0 {
 		t.times = append(t.times, took)
 		if !q.anyOf {
@@ -157,7 +157,7 @@ func (t *tally) done() Row {
 	if r.N = int(t.n); r.Own != nil && t.n == 0 {
 		r.N = r.Own.N
 	}
-	for _, f := range []*float64{r.Hit1, r.Hit3, r.Hit10, r.R5, r.R10, r.MRR, r.NDCG, r.Bleve, r.Stale, r.GivenUp} {
+	for _, f := range []*float64{r.Hit1, r.Hit3, r.Hit10, r.R5, r.R10, r.MRR, r.NDCG, r.Bleve, r.Stale, r.Abstained} {
 		if f != nil {
 			*f /= t.n
 		}

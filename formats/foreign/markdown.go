@@ -396,7 +396,7 @@ func (b *builder) observations(head frontMatter, lines []line) {
 	tags := tagList(head.Tags)
 	targets := map[string][]string{}
 	var kinds []string
-	var rest []line
+	var others []line
 	for _, l := range lines {
 		if m := noteRelation().FindStringSubmatch(l.text); m != nil && l.item {
 			if targets[m[1]] == nil {
@@ -407,7 +407,7 @@ func (b *builder) observations(head frontMatter, lines []line) {
 		}
 		m := observation().FindStringSubmatch(l.text)
 		if m == nil || !l.item || m[1] == "x" {
-			rest = append(rest, l)
+			others = append(others, l)
 			continue
 		}
 		own := slices.Clone(tags)
@@ -423,7 +423,7 @@ func (b *builder) observations(head frontMatter, lines []line) {
 	for _, kind := range kinds {
 		b.add(formats.Record{Category: category, Key: title + " " + kind, Value: strings.Join(targets[kind], ", "), Tags: tags, Source: b.file}, 0)
 	}
-	b.texts(category, title, rest, tags)
+	b.texts(category, title, others, tags)
 }
 
 // tagList reads tags as a list or as one text divided by commas.

@@ -172,9 +172,9 @@ func (p *Plan) prune() {
 		}
 	}
 	index := make([]int, len(p.Items))
-	var kept []Item
+	var items []Item
 	for i, x := range p.Items {
-		index[i] = len(kept)
+		index[i] = len(items)
 		if !keep[i] {
 			continue
 		}
@@ -182,9 +182,9 @@ func (p *Plan) prune() {
 			x.Parent = index[x.Parent]
 		}
 		x.Description = strings.TrimSpace(x.Description)
-		kept = append(kept, x)
+		items = append(items, x)
 	}
-	p.Items = kept
+	p.Items = items
 }
 
 // name gives each item the path of its titles, which is the same in the next

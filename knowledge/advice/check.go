@@ -29,7 +29,7 @@ type WrongSource struct {
 }
 
 // Check compares the files that sources name with what they were.
-func Check(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Checked, err error) {
+func Check(ctx context.Context, s *knowledge.Store, _ knowledge.NoArgs) (r Checked, err error) {
 	err = s.View(ctx, func(st *state.State, now time.Time) error {
 		r = checkSources(ctx, s, st, now)
 		return ctx.Err()
@@ -64,15 +64,15 @@ func checkSources(ctx context.Context, s *knowledge.Store, st *state.State, now 
 // Found reports whether a source no longer matches.
 func (r Checked) Found() bool { return len(r.Changed) > 0 }
 
-// checkMost is how many facts an answer lists; the JSON has all.
-const checkMost = 100
+// maxCheck is how many facts an answer lists; the JSON has all.
+const maxCheck = 100
 
 // Text gives the answer's lines.
 func (r Checked) Text() string {
 	if len(r.Changed) == 0 {
 		return fmt.Sprintf("Sources: %s checked, all match.", prose.Count(r.Facts, "fact"))
 	}
-	return fmt.Sprintf("Sources: %s checked, %d no longer match:", prose.Count(r.Facts, "fact"), len(r.Changed)) + r.lines(checkMost)
+	return fmt.Sprintf("Sources: %s checked, %d no longer match:", prose.Count(r.Facts, "fact"), len(r.Changed)) + r.lines(maxCheck)
 }
 
 func (r Checked) lines(most int) string {

@@ -20,30 +20,30 @@ import (
 
 // Report tells what deserves a look.
 type Report struct {
-	Facts            int                   `json:"facts"`
-	Archived         int                   `json:"archived"`
-	Dormant          []knowledge.Found     `json:"dormant,omitempty"`   // the first hundred of the archived ones, by name
-	Contradictions   []OpenQuestion        `json:"contradictions"`      // sure values that were replaced and the new one not confirmed since
-	Disputes         []knowledge.Disputing `json:"disputes,omitempty"`  // open ones
-	Conflicts        []Conflict            `json:"conflicts,omitempty"` // two names whose values likely cannot both hold
-	Duplicates       []OpenQuestion        `json:"duplicates"`          // the same value under two names
-	NearDuplicates   []Pair                `json:"nearly_same"`         // of which one is among the newest facts
-	HasVectors       bool                  `json:"nearly_looked"`       // for the latter: there are vectors, and not too many versions
-	Compared         int                   `json:"nearly_compared"`     // so many of the newest facts with all others
-	Versions         int                   `json:"-"`                   // of all facts
-	Stale            []knowledge.Found     `json:"stale"`               // effective confidence under a half; what to check first
-	StaleTotal       int                   `json:"stale_total"`
-	Sources          Checked               `json:"sources"`
-	Unconfirmed      int                   `json:"unconfirmed"`       // known only from an import
-	WithoutQuestions int                   `json:"without_questions"` // active facts, patterns and gotchas that have no stored questions
-	Maintenance      *formats.Insight      `json:"maintenance,omitempty"`
-	Index            string                `json:"index"`
-	Reindexing       bool                  `json:"-"`                           // the index on disk was damaged or gone, and holds no fact yet
-	Journal          int64                 `json:"journal_overgrown,omitempty"` // its bytes, when it is so long that it slows every command
-	Clock            string                `json:"clock,omitempty"`             // the newest commit is dated in the future
-	Damage           []string              `json:"damage"`
-	SetAside         []string              `json:"set_aside"`      // paths of damaged or torn files that are kept beside the store
-	Gone             string                `json:"gone,omitempty"` // the witness of a store whose files were deleted
+	Facts            int                     `json:"facts"`
+	Archived         int                     `json:"archived"`
+	Dormant          []knowledge.Found       `json:"dormant,omitempty"`   // the first hundred of the archived ones, by name
+	Contradictions   []OpenQuestion          `json:"contradictions"`      // sure values that were replaced and the new one not confirmed since
+	Disputes         []knowledge.DisputeInfo `json:"disputes,omitempty"`  // open ones
+	Conflicts        []Conflict              `json:"conflicts,omitempty"` // two names whose values likely cannot both hold
+	Duplicates       []OpenQuestion          `json:"duplicates"`          // the same value under two names
+	NearDuplicates   []Pair                  `json:"nearly_same"`         // of which one is among the newest facts
+	HasVectors       bool                    `json:"nearly_looked"`       // for the latter: there are vectors, and not too many versions
+	Compared         int                     `json:"nearly_compared"`     // so many of the newest facts with all others
+	Versions         int                     `json:"-"`                   // of all facts
+	Stale            []knowledge.Found       `json:"stale"`               // effective confidence under a half; what to check first
+	StaleTotal       int                     `json:"stale_total"`
+	Sources          Checked                 `json:"sources"`
+	Unconfirmed      int                     `json:"unconfirmed"`       // known only from an import
+	WithoutQuestions int                     `json:"without_questions"` // active facts, patterns and gotchas that have no stored questions
+	Maintenance      *formats.Insight        `json:"maintenance,omitempty"`
+	Index            string                  `json:"index"`
+	Reindexing       bool                    `json:"-"`                           // the index on disk was damaged or gone, and holds no fact yet
+	Journal          int64                   `json:"journal_overgrown,omitempty"` // its bytes, when it is so long that it slows every command
+	Clock            string                  `json:"clock,omitempty"`             // the newest commit is dated in the future
+	Damage           []string                `json:"damage"`
+	SetAside         []string                `json:"set_aside"`      // paths of damaged or torn files that are kept beside the store
+	Gone             string                  `json:"gone,omitempty"` // the witness of a store whose files were deleted
 }
 
 // OpenQuestion is a pair of values somebody should settle.
@@ -57,12 +57,12 @@ type OpenQuestion struct {
 
 // The most that health lists of each kind, and of dormant facts.
 const (
-	healthMost  = 10
-	dormantMost = 100
+	maxHealth  = 10
+	maxDormant = 100
 )
 
 // Health looks for open contradictions, duplicates, stale facts and damage.
-func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Report, err error) {
+func Health(ctx context.Context, s *knowledge.Store, _ knowledge.NoArgs) (r Report, err error) {
 	encoder, err := nearEncoder(ctx, s)
 	if err != nil {
 		return r, err
@@ -81,7 +81,7 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 			case len(active) > 0:
 				r.Facts++
 			case len(current) > 0:
-				if r.Archived++; r.Archived <= dormantMost {
+				if r.Archived++; r.Archived <= maxDormant {
 					r.Dormant = append(r.Dormant, knowledge.FoundAt(current[0], now))
 				}
 			}
@@ -97,7 +97,7 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (r Rep
 		r.Conflicts = conflicts(st, all)
 		r.WithoutQuestions = len(knowledge.WithoutQuestions(st, now))
 		for _, d := range state.OpenDisputes(st, st.Disputed, now) {
-			r.Disputes = append(r.Disputes, knowledge.DisputingOf(st, d, now))
+			r.Disputes = append(r.Disputes, knowledge.DisputeInfoOf(st, d, now))
 		}
 		empty = st.Seq() == 0
 		r.Sources = checkSources(ctx, s, st, now)
@@ -181,7 +181,7 @@ func (r *Report) costliest(retrievals func(*fact.Version) fact.Retrievals, now t
 	slices.SortFunc(r.Stale, func(a, b knowledge.Found) int {
 		return cmp.Or(cmp.Compare(cost(b), cost(a)), fact.ByName(a.Version, b.Version))
 	})
-	r.Stale = slices.Clone(r.Stale[:min(healthMost, len(r.Stale))])
+	r.Stale = slices.Clone(r.Stale[:min(maxHealth, len(r.Stale))])
 }
 
 func (r *Report) look(st *state.State, v *fact.Version, now time.Time) {
@@ -208,19 +208,19 @@ func (r Report) TextIn(call prose.Syntax) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Knowledge health: %s, %d dormant, %d imported and unconfirmed", prose.Count(r.Facts, "active fact"), r.Archived, r.Unconfirmed)
 	fmt.Fprintf(&b, "\nOpen contradictions: %d", len(r.Contradictions))
-	for _, q := range r.Contradictions[:min(healthMost, len(r.Contradictions))] {
+	for _, q := range r.Contradictions[:min(maxHealth, len(r.Contradictions))] {
 		fmt.Fprintf(&b, "\n  [%s] '%s' → '%s': confirm the new value, or remember the old one with %s", knowledge.Slashed(q.First), prose.Brief(q.Old), prose.Brief(q.New), call("", "correct", true))
 	}
 	if len(r.Disputes) > 0 {
 		fmt.Fprintf(&b, "\nOpen disputes: %d", len(r.Disputes))
 	}
-	for _, d := range r.Disputes[:min(healthMost, len(r.Disputes))] {
+	for _, d := range r.Disputes[:min(maxHealth, len(r.Disputes))] {
 		b.WriteString("\n  " + d.Line())
 	}
 	if len(r.Conflicts) > 0 {
 		fmt.Fprintf(&b, "\nPossible conflicts under two names: %d (%s settles one)", len(r.Conflicts), call("judge"))
 	}
-	for _, c := range r.Conflicts[:min(healthMost, len(r.Conflicts))] {
+	for _, c := range r.Conflicts[:min(maxHealth, len(r.Conflicts))] {
 		against := "against"
 		if c.Replaced {
 			against = "seems to replace"
@@ -228,11 +228,11 @@ func (r Report) TextIn(call prose.Syntax) string {
 		fmt.Fprintf(&b, "\n  [%s] '%s' %s [%s] '%s'", knowledge.Slashed(c.Newer), prose.Brief(c.NewerValue), against, knowledge.Slashed(c.Older), prose.Brief(c.OlderValue))
 	}
 	fmt.Fprintf(&b, "\nSame value under two names: %d", len(r.Duplicates))
-	for _, q := range r.Duplicates[:min(healthMost, len(r.Duplicates))] {
+	for _, q := range r.Duplicates[:min(maxHealth, len(r.Duplicates))] {
 		fmt.Fprintf(&b, "\n  [%s] and [%s]: %s", knowledge.Slashed(q.First), knowledge.Slashed(q.Second), prose.Brief(q.New))
 	}
 	fmt.Fprintf(&b, "\nNearly the same under two names: %s", r.nearDuplicatesText())
-	for _, p := range r.NearDuplicates[:min(healthMost, len(r.NearDuplicates))] {
+	for _, p := range r.NearDuplicates[:min(maxHealth, len(r.NearDuplicates))] {
 		fmt.Fprintf(&b, "\n  [%s] '%s' and [%s] '%s' (%s alike)", knowledge.Slashed(p.First), prose.Brief(p.FirstValue), knowledge.Slashed(p.Second), prose.Brief(p.SecondValue), prose.Percent(p.Cosine))
 	}
 	fmt.Fprintf(&b, "\nStale (effective confidence under 50%%): %d", r.StaleTotal)
@@ -244,7 +244,7 @@ func (r Report) TextIn(call prose.Syntax) string {
 	}
 	if len(r.Sources.Changed) > 0 {
 		fmt.Fprintf(&b, "\nSources that no longer match: %d", len(r.Sources.Changed))
-		b.WriteString(r.Sources.lines(healthMost))
+		b.WriteString(r.Sources.lines(maxHealth))
 	}
 	if r.WithoutQuestions > 0 {
 		fmt.Fprintf(&b, "\nWithout questions: %d (%s lists them)", r.WithoutQuestions, call("questions"))

@@ -34,10 +34,10 @@ var verdicts = []string{"supersedes", "compatible", "unrelated", accept, reject}
 
 // Judged is a verdict as recorded.
 type Judged struct {
-	Pair                *formats.JudgedPair  `json:"pair,omitempty"`
-	Settled             *knowledge.Disputing `json:"settled,omitempty"` // the dispute that was judged
-	knowledge.Contested                      // the target stays: it has more authority
-	Ended               []string             `json:"ended,omitempty"` // ids of the target's versions that are no longer true
+	Pair                  *formats.JudgedPair    `json:"pair,omitempty"`
+	Settled               *knowledge.DisputeInfo `json:"settled,omitempty"` // the dispute that was judged
+	knowledge.DisputeNote                        // the target stays: it has more authority
+	Ended                 []string               `json:"ended,omitempty"` // ids of the target's versions that are no longer true
 }
 
 // Judge records a verdict. With supersedes, the target is no longer true from
@@ -51,7 +51,7 @@ func Judge(ctx context.Context, s *knowledge.Store, v Verdict) (Judged, error) {
 	}
 	var r Judged
 	by := s.Source(v.Source, 1)
-	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
+	err := s.UpdateSome(ctx, func(st state.Reader, now time.Time) ([]state.Event, error) {
 		a, b, err := knowledge.PairOf(st, v.Category, v.Key, v.Target)
 		if err != nil {
 			return nil, err
@@ -64,7 +64,7 @@ func Judge(ctx context.Context, s *knowledge.Store, v Verdict) (Judged, error) {
 				return nil, err
 			}
 			if x.Warned() {
-				r = Judged{Contested: x}
+				r = Judged{DisputeNote: x}
 				return ended, nil
 			}
 			for _, e := range ended {
@@ -84,7 +84,7 @@ func settle(ctx context.Context, s *knowledge.Store, v Verdict) (Judged, error) 
 	}
 	var r Judged
 	by := s.Source(v.Source, 1)
-	err := s.Decide(ctx, func(st state.Known, now time.Time) ([]state.Event, error) {
+	err := s.UpdateSome(ctx, func(st state.Reader, now time.Time) ([]state.Event, error) {
 		d, ok := st.Dispute(strings.TrimSpace(v.Target))
 		if !ok || fact.IDOf(d.Category, d.Key) != fact.IDOf(v.Category, v.Key) {
 			return nil, refusal.NotFound("No dispute %s about [%s] %s", prose.Line(prose.Clip(v.Target, 40)), prose.Line(v.Category), prose.Line(v.Key))
@@ -98,7 +98,7 @@ func settle(ctx context.Context, s *knowledge.Store, v Verdict) (Judged, error) 
 				d = *e.Dispute
 			}
 		}
-		r.Settled = new(knowledge.DisputingOf(st, d, now))
+		r.Settled = new(knowledge.DisputeInfoOf(st, d, now))
 		return events, nil
 	})
 	return r, err
@@ -111,7 +111,7 @@ func (j Judged) Text() string { return j.TextIn(prose.MCP) }
 func (j Judged) TextIn(call prose.Syntax) string {
 	switch {
 	case j.Warned():
-		return j.Contested.TextIn(call)
+		return j.DisputeNote.TextIn(call)
 	case j.Settled != nil:
 		return "Judged: " + j.Settled.Line()
 	}

@@ -67,7 +67,7 @@ func Wakeup(ctx context.Context, s *knowledge.Store, q Query) (Selection, error)
 	if strings.TrimSpace(q.Task) != "" {
 		s = s.On(q.Task)
 	}
-	o := Occasion{Budget: q.Budget}
+	o := Inputs{Budget: q.Budget}
 	var err error
 	switch strings.TrimSpace(q.Since) {
 	case "":
@@ -89,7 +89,7 @@ func Wakeup(ctx context.Context, s *knowledge.Store, q Query) (Selection, error)
 
 // Start is the briefing of a client's session that begins, with what is new to it.
 func Start(ctx context.Context, s *knowledge.Store, client string, n News) (Selection, error) {
-	o := Occasion{Client: client, News: n}
+	o := Inputs{Client: client, News: n}
 	return o.present(ctx, s, nil)
 }
 
@@ -107,7 +107,7 @@ func Begin(ctx context.Context, s *knowledge.Store, w Work) (Selection, error) {
 	if strings.TrimSpace(w.Task) != "" {
 		s = s.On(w.Task)
 	}
-	o := Occasion{Budget: w.Budget}
+	o := Inputs{Budget: w.Budget}
 	return o.present(ctx, s, w.Files)
 }
 
@@ -134,9 +134,9 @@ func lastSession(ctx context.Context, s *knowledge.Store) (News, error) {
 	return News{Since: at, Own: ownOf(s)}, err
 }
 
-// Occasion is what a briefing is for, and what is known of it that no fact
-// says. The zero value is one for nobody in particular.
-type Occasion struct {
+// Inputs is what a briefing needs beside the facts: who asks, for which task, and what
+// waits for them. The zero value is a briefing for nobody in particular.
+type Inputs struct {
 	Budget  int      // most tokens, estimated as bytes/4; 0: [DefaultBudget]
 	Related []string // ids of the versions and lessons that recall finds for the caller's task, the likeliest first
 	News    News
@@ -147,14 +147,14 @@ type Occasion struct {
 	Unread int      // messages the caller has not read
 
 	Reached map[string]bool             // ids of reminders whose task has come to its state
-	Meets   func(formats.Reminder) bool // a reminder is met by what is about to be done; may be nil
+	Applies func(formats.Reminder) bool // whether a reminder concerns the task at hand; may be nil
 }
 
-// about asks what the caller works on, and with whom. What they cannot tell is left
-// out with a notice: facts must not become silent because a list of agents is damaged.
-func (o *Occasion) about(ctx context.Context, s *knowledge.Store, files []string) {
+// gather reads the caller's task, coworkers and messages. Whatever cannot be read is left out
+// with a notice: a damaged list of agents must not hide the facts.
+func (o *Inputs) gather(ctx context.Context, s *knowledge.Store, files []string) {
 	task := knowledge.Task(ctx, s)
-	o.Meets = func(r formats.Reminder) bool {
+	o.Applies = func(r formats.Reminder) bool {
 		return reminder.AtWords(r, task) || slices.ContainsFunc(files, func(file string) bool { return reminder.AtFile(r, file) })
 	}
 	var err error
@@ -168,11 +168,11 @@ func (o *Occasion) about(ctx context.Context, s *knowledge.Store, files []string
 	if o.Tasks, err = w.Tasks(ctx, s.Actor().Agent, o.Client); err != nil {
 		s.Warn("the tasks are not known: %v", err)
 	}
-	if o.Agents, o.Unread, err = w.Company(ctx, s.Actor().Agent); err != nil {
+	if o.Agents, o.Unread, err = w.Presence(ctx, s.Actor().Agent); err != nil {
 		s.Warn("the agents at work are not known: %v", err)
 	}
 	var open []formats.Reminder
-	if err := s.Look(ctx, func(st state.Known, _ time.Time) error {
+	if err := s.ViewSome(ctx, func(st state.Reader, _ time.Time) error {
 		open = reminder.Open(st.Reminders)
 		return nil
 	}); err == nil {
@@ -181,9 +181,9 @@ func (o *Occasion) about(ctx context.Context, s *knowledge.Store, files []string
 }
 
 // present is the briefing of what holds now. files are those that the work is about.
-func (o *Occasion) present(ctx context.Context, s *knowledge.Store, files []string) (r Selection, err error) {
-	o.about(ctx, s, files)
-	err = s.Look(ctx, func(k state.Known, now time.Time) error {
+func (o *Inputs) present(ctx context.Context, s *knowledge.Store, files []string) (r Selection, err error) {
+	o.gather(ctx, s, files)
+	err = s.ViewSome(ctx, func(k state.Reader, now time.Time) error {
 		c := newChoice(k, now)
 		for n, x := range k.Summaries(now) {
 			if !x.Archived && x.Period.Contains(now) {
@@ -196,8 +196,8 @@ func (o *Occasion) present(ctx context.Context, s *knowledge.Store, files []stri
 			}
 		}
 		r = o.selection(c)
-		if brings := s.Options().Brings; brings != nil && k.Replica == nil {
-			r.Brings = brings()
+		if brings := s.Options().RepositoryFacts; brings != nil && k.Replica == nil {
+			r.RepositoryFacts = brings()
 		}
 		return nil
 	})
@@ -205,8 +205,8 @@ func (o *Occasion) present(ctx context.Context, s *knowledge.Store, files []stri
 }
 
 // past is the briefing of what held at an instant. Dormant facts are a part of it.
-func (o *Occasion) past(ctx context.Context, s *knowledge.Store, asOf string) (r Selection, err error) {
-	o.about(ctx, s, nil)
+func (o *Inputs) past(ctx context.Context, s *knowledge.Store, asOf string) (r Selection, err error) {
+	o.gather(ctx, s, nil)
 	err = s.View(ctx, func(st *state.State, now time.Time) error {
 		t, err := fact.ParseInstant("as_of", asOf, s.Now(), true)
 		if err != nil {
@@ -219,8 +219,8 @@ func (o *Occasion) past(ctx context.Context, s *knowledge.Store, asOf string) (r
 }
 
 // at is the briefing of what passes a filter.
-func (o *Occasion) at(st *state.State, f *state.Filter) Selection {
-	c := newChoice(st.Known(), f.AsOf)
+func (o *Inputs) at(st *state.State, f *state.Filter) Selection {
+	c := newChoice(st.Reader(), f.AsOf)
 	for n, v := range st.Matching(f) {
 		c.add(n, fact.Summarize(v), v)
 	}

@@ -19,41 +19,41 @@ import (
 // Selection is what an agent should know when it begins. The same state on the
 // same day gives the same bytes.
 type Selection struct {
-	Rooms         []formats.Room `json:"rooms"`
-	Brings        int            `json:"brings,omitempty"` // facts of the repository that were not taken in yet
-	News          []string       `json:"new,omitempty"`    // what others recorded, the newest first; not in Rooms
-	Decisions     []string       `json:"recent_decisions"` // the newest, those aside that stand in Rooms
-	Gotchas       []string       `json:"gotchas"`
-	Reminders     []string       `json:"reminders"`
-	Disputes      []string       `json:"disputes,omitempty"`  // open ones, by name
-	Tasks         []string       `json:"tasks,omitempty"`     // the caller's open ones
-	NextTask      string         `json:"next_task,omitempty"` // what next would give the caller, if it is none of them
-	LastTask      string         `json:"last_task,omitempty"` // the project's task last worked on
-	Agents        []string       `json:"agents,omitempty"`    // at work, as id(role)
-	Unread        int            `json:"unread,omitempty"`    // messages the caller has not read
-	MoreFacts     int            `json:"more_facts"`          // left out over the budget
-	MoreRooms     int            `json:"more_rooms"`
-	MorePinned    int            `json:"more_pinned,omitempty"` // of the facts left out
-	MoreNews      int            `json:"more_new,omitempty"`
-	MoreTasks     int            `json:"more_tasks,omitempty"`
-	MoreGotchas   int            `json:"more_gotchas,omitempty"`
-	MoreDisputes  int            `json:"more_disputes,omitempty"`
-	MoreReminders int            `json:"more_reminders,omitempty"`
-	MoreAgents    int            `json:"more_agents,omitempty"`
-	Uncounted     bool           `json:"-"` // the budget has no room for the line that counts facts
+	Rooms           []formats.Room `json:"rooms"`
+	RepositoryFacts int            `json:"brings,omitempty"` // facts of the repository that were not taken in yet
+	News            []string       `json:"new,omitempty"`    // what others recorded, the newest first; not in Rooms
+	Decisions       []string       `json:"recent_decisions"` // the newest, those aside that stand in Rooms
+	Gotchas         []string       `json:"gotchas"`
+	Reminders       []string       `json:"reminders"`
+	Disputes        []string       `json:"disputes,omitempty"`  // open ones, by name
+	Tasks           []string       `json:"tasks,omitempty"`     // the caller's open ones
+	NextTask        string         `json:"next_task,omitempty"` // what next would give the caller, if it is none of them
+	LastTask        string         `json:"last_task,omitempty"` // the project's task last worked on
+	Agents          []string       `json:"agents,omitempty"`    // at work, as id(role)
+	Unread          int            `json:"unread,omitempty"`    // messages the caller has not read
+	MoreFacts       int            `json:"more_facts"`          // left out over the budget
+	MoreRooms       int            `json:"more_rooms"`
+	MorePinned      int            `json:"more_pinned,omitempty"` // of the facts left out
+	MoreNews        int            `json:"more_new,omitempty"`
+	MoreTasks       int            `json:"more_tasks,omitempty"`
+	MoreGotchas     int            `json:"more_gotchas,omitempty"`
+	MoreDisputes    int            `json:"more_disputes,omitempty"`
+	MoreReminders   int            `json:"more_reminders,omitempty"`
+	MoreAgents      int            `json:"more_agents,omitempty"`
+	Uncounted       bool           `json:"-"` // the budget has no room for the line that counts facts
 
 	Facts []string `json:"-"` // category/key of those in Rooms and News
 }
 
 // choice is the facts that a briefing may choose from.
 type choice struct {
-	known     state.Known
+	known     state.Reader
 	at, today time.Time
 	all       []*candidate
 	rooms     map[string]int // facts by folded room
 }
 
-func newChoice(k state.Known, at time.Time) *choice {
+func newChoice(k state.Reader, at time.Time) *choice {
 	return &choice{known: k, at: at, today: fact.StartOfDay(at), rooms: map[string]int{}}
 }
 
@@ -107,7 +107,7 @@ func byName(a, b *candidate) int {
 }
 
 // selection makes the briefing of what may be chosen.
-func (o *Occasion) selection(c *choice) Selection {
+func (o *Inputs) selection(c *choice) Selection {
 	k := c.known
 	news, decisions := o.news(c), c.decisions()
 	r := Selection{
@@ -170,17 +170,17 @@ func (c *choice) related(ids []string) []*candidate {
 		}
 	}
 	slices.SortFunc(out, func(a, b *candidate) int { return cmp.Compare(at[a.ID], at[b.ID]) })
-	return out[:min(len(out), relatedMost)]
+	return out[:min(len(out), maxRelated)]
 }
 
 // maxRelated is how many facts for a task are looked at: half of the usual budget
 // holds fifteen.
-const relatedMost = 32
+const maxRelated = 32
 
 // maxNews is how many new facts a briefing tells of, and newsRead how many it looks
 // at: their authors stand in the facts.
 const (
-	newsMost = 8
+	maxNews  = 8
 	newsRead = 64
 )
 
@@ -192,7 +192,7 @@ type newsItem struct {
 }
 
 // news are what others recorded, changed or took back, the newest first.
-func (o *Occasion) news(c *choice) []newsItem {
+func (o *Inputs) news(c *choice) []newsItem {
 	if o.News.Since.IsZero() {
 		return nil
 	}
@@ -208,7 +208,7 @@ func (n News) isOwn(author string) bool { return author != "" && n.Own != nil &&
 
 // ended are the facts that have no value any more: somebody removed it, or its time was
 // over. With them is what others took back of facts that still have a value.
-func (o *Occasion) ended(c *choice) (out []newsItem) {
+func (o *Inputs) ended(c *choice) (out []newsItem) {
 	for _, n := range c.known.Ended(o.News.Since, c.at) {
 		vs := c.known.Versions(n)
 		m, ok := knowledge.MissingOf(vs, c.at)
@@ -234,7 +234,7 @@ func (o *Occasion) ended(c *choice) (out []newsItem) {
 
 // takenBack are the plans and the single values of a fact that others took back, and the
 // ends that they gave it.
-func (o *Occasion) takenBack(vs []*fact.Version, at time.Time) (out []newsItem) {
+func (o *Inputs) takenBack(vs []*fact.Version, at time.Time) (out []newsItem) {
 	for _, v := range vs {
 		withdrawn := v.RetractedAt
 		if withdrawn == nil || !withdrawn.After(o.News.Since) || withdrawn.After(at) || o.News.isOwn(v.RetractedBy) {
@@ -258,7 +258,7 @@ func (o *Occasion) takenBack(vs []*fact.Version, at time.Time) (out []newsItem) 
 
 // renamed are the facts that have another name. Who gave it, and what it was, is known for
 // the last commit of each author.
-func (o *Occasion) renamed(c *choice) (out []newsItem) {
+func (o *Inputs) renamed(c *choice) (out []newsItem) {
 	seen := map[fact.ID]bool{}
 	for _, x := range c.all {
 		if !x.Renamed.After(o.News.Since) || x.RecordedFrom.After(o.News.Since) || seen[x.name] {
@@ -291,7 +291,7 @@ func authored(by string) string {
 }
 
 // recorded are the versions that others recorded.
-func (o *Occasion) recorded(c *choice) (out []newsItem) {
+func (o *Inputs) recorded(c *choice) (out []newsItem) {
 	var recent []*candidate
 	for _, x := range c.all {
 		if x.RecordedFrom.After(o.News.Since) {
@@ -314,8 +314,8 @@ func newsLine(v *fact.Version) string {
 	return v.Category + "/" + v.Key + "=" + prose.Clip(v.Value, 120) + " (" + prose.Clip(knowledge.AuthorOf(v), 40) + ")"
 }
 
-// decisionsMost is how many recent decisions a briefing has.
-const decisionsMost = 3
+// maxDecisions is how many recent decisions a briefing has.
+const maxDecisions = 3
 
 // decisions are the newest ones, the newest first.
 func (c *choice) decisions() (out []*fact.Version) {
@@ -328,7 +328,7 @@ func (c *choice) decisions() (out []*fact.Version) {
 			return cmp.Or(b.Period.From.Compare(a.Period.From), byName(a, b))
 		})
 		list = slices.Insert(list, i, x)
-		list = list[:min(len(list), decisionsMost)]
+		list = list[:min(len(list), maxDecisions)]
 	}
 	for _, x := range list {
 		if v := c.read(x); v != nil {
@@ -348,7 +348,7 @@ func texts(decisions []*fact.Version) []string {
 
 // gotchaLines are the gotchas, those for the task first, then the worst: by severity,
 // then by how often.
-func (o *Occasion) gotchaLines(all []formats.Gotcha, at time.Time) []string {
+func (o *Inputs) gotchaLines(all []formats.Gotcha, at time.Time) []string {
 	rank := map[string]int{"critical": 0, "warning": 1, "info": 2}
 	related := func(g *formats.Gotcha) int {
 		if i := slices.Index(o.Related, state.GotchaVersion(g).ID); i >= 0 {
@@ -371,11 +371,11 @@ func (o *Occasion) gotchaLines(all []formats.Gotcha, at time.Time) []string {
 
 // dueLines are the reminders that the work at hand meets, then those due by the end of the day.
 // Then come those whose task has come to its state.
-func (o *Occasion) dueLines(list []formats.Reminder, today time.Time) []string {
+func (o *Inputs) dueLines(list []formats.Reminder, today time.Time) []string {
 	met, out := []string{}, []string{}
 	for _, r := range reminder.Open(list) {
 		switch line := prose.Clip(r.Text, 120); {
-		case o.Meets != nil && o.Meets(r):
+		case o.Applies != nil && o.Applies(r):
 			met = append(met, line)
 		case o.Reached[r.ID] || reminder.Due(r, today):
 			out = append(out, line)
@@ -384,8 +384,8 @@ func (o *Occasion) dueLines(list []formats.Reminder, today time.Time) []string {
 	return append(met, out...)
 }
 
-// tailMost is how many entries each line after the rooms has at most.
-const tailMost = 5
+// maxTail is how many entries each line after the rooms has at most.
+const maxTail = 5
 
 // fit shortens the lines after the rooms to what a budget in bytes holds, and
 // counts what it leaves out. Decisions are facts, and counted with them.
@@ -405,17 +405,17 @@ func (r *Selection) fit(budget int) {
 		if text == "" {
 			return ""
 		}
-		kept, _ := keep(name, []string{text}, 1)
-		return strings.Join(kept, "")
+		shown, _ := keep(name, []string{text}, 1)
+		return strings.Join(shown, "")
 	}
-	r.Tasks, r.MoreTasks = keep("TASKS", r.Tasks, tailMost)
+	r.Tasks, r.MoreTasks = keep("TASKS", r.Tasks, maxTail)
 	r.NextTask, r.LastTask = one("NEXT_TASK", r.NextTask), one("LAST_TASK", r.LastTask)
-	r.Decisions, _ = keep("RECENT_DECISIONS", r.Decisions, decisionsMost)
-	r.Disputes, r.MoreDisputes = keep("DISPUTES", r.Disputes, tailMost)
-	r.Gotchas, r.MoreGotchas = keep("GOTCHAS", r.Gotchas, tailMost)
-	r.Reminders, r.MoreReminders = keep("REMINDERS", r.Reminders, tailMost)
-	r.Agents, r.MoreAgents = keep("AGENTS", r.Agents, tailMost)
-	r.News, r.MoreNews = keep("NEW", r.News, newsMost)
+	r.Decisions, _ = keep("RECENT_DECISIONS", r.Decisions, maxDecisions)
+	r.Disputes, r.MoreDisputes = keep("DISPUTES", r.Disputes, maxTail)
+	r.Gotchas, r.MoreGotchas = keep("GOTCHAS", r.Gotchas, maxTail)
+	r.Reminders, r.MoreReminders = keep("REMINDERS", r.Reminders, maxTail)
+	r.Agents, r.MoreAgents = keep("AGENTS", r.Agents, maxTail)
+	r.News, r.MoreNews = keep("NEW", r.News, maxNews)
 }
 
 // fillTries is how many facts in a row may be too long for what is left of the

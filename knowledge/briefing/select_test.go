@@ -65,7 +65,7 @@ func TestBriefingDecisionsOnce(t *testing.T) {
 			100:    "WAKE-UP BRIEFING:\nDECISION:batches=Load in batches★★★\n+1 more fact in 1 room\nRECENT_DECISIONS:" + ("Use refresh tokens, " + long)[:120] + "…",
 			10_000: "WAKE-UP BRIEFING:\nDECISION:batches=Load in batches★★★|tokens=" + shorten("Use refresh tokens, "+long, 240) + "★★★",
 		} {
-			if diff := cmp.Diff(want, new(Occasion{Budget: budget}).at(st, &held).Text()); diff != "" {
+			if diff := cmp.Diff(want, new(Inputs{Budget: budget}).at(st, &held).Text()); diff != "" {
 				t.Errorf("budget %d (-want +got):\n%s", budget, diff)
 			}
 		}

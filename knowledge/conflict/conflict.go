@@ -182,8 +182,8 @@ func (f Form) Words() []string {
 			out = append(out, from)
 		}
 	}
-	for _, gone := range f.replaced {
-		for _, t := range gone {
+	for _, removed := range f.replaced {
+		for _, t := range removed {
 			out = append(out, words.Terms(t)...)
 		}
 	}

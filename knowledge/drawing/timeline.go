@@ -403,9 +403,9 @@ func (p *plot) about() string {
 	for _, b := range p.Bars {
 		parts = append(parts, line(clip(b.Detail, 120*letter)))
 	}
-	const most = 20
-	if more := len(parts) - most; more > 0 {
-		parts = append(parts[:most], fmt.Sprintf("and %d more", more))
+	const maxShown = 20
+	if more := len(parts) - maxShown; more > 0 {
+		parts = append(parts[:maxShown], fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -49,9 +49,9 @@ func (p Period) Times() string {
 	return p.From.UTC().Format(layout) + " → " + p.Until.UTC().Format(layout)
 }
 
-// Ahead is p for people at an instant. A period that has not begun has no now in which it would
-// end. So an open one is only its first day.
-func (p Period) Ahead(now time.Time) string {
+// StringAt is p for people, as seen at an instant. "until now" would be wrong for a period
+// that has not begun. So an open one is shown by its first day only.
+func (p Period) StringAt(now time.Time) string {
 	if p.Until == nil && p.From.After(now) {
 		return "from " + Day(p.From)
 	}

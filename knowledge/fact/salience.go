@@ -27,7 +27,7 @@ type Retrievals struct {
 // Some versions keep what they were given: see [Decays]. It depends on the
 // version and t alone: how often anything else was written does not matter.
 func EffectiveConfidence(v *Version, t time.Time, r Retrievals) float64 {
-	s := Summary{Confidence: v.Confidence, Awake: awake(v)}
+	s := Summary{Confidence: v.Confidence, LastActive: lastActive(v)}
 	if Decays(v) {
 		s.HalfLife = KindOf(v).HalfLife
 	}
@@ -95,7 +95,7 @@ func KindOf(v *Version) Kind {
 // who confirms it on another day counts again, since that is another session.
 // Repeating a briefing on the same day adds nothing.
 func Witnesses(v *Version) int {
-	const most = 20
+	const maxCounted = 20
 	if len(v.Sources) == 1 {
 		return 1
 	}
@@ -107,13 +107,13 @@ func Witnesses(v *Version) int {
 	for _, s := range v.Sources {
 		w := witness{s.Kind, s.By, s.At.Unix() / (24 * 60 * 60)}
 		if !slices.Contains(seen, w) {
-			if seen = append(seen, w); len(seen) == most {
+			if seen = append(seen, w); len(seen) == maxCounted {
 				break
 			}
 		}
 	}
 	if len(v.Sources) == 0 { // a file of before sources were kept
-		return max(min(v.ConfirmationCount, most), 1)
+		return max(min(v.ConfirmationCount, maxCounted), 1)
 	}
 	return len(seen)
 }

@@ -14,7 +14,7 @@ type Summary struct {
 	Period        Period // valid
 	RecordedFrom  time.Time
 	LastConfirmed time.Time
-	Awake         time.Time // when it was last confirmed or restored: its confidence falls from then on
+	LastActive    time.Time // when it was last confirmed or restored: its confidence falls from then on
 	Confidence    float64
 	HalfLife      time.Duration // of the confidence; zero: it does not fall
 	Merit         float64       // the part of its salience that neither time nor reading changes
@@ -39,7 +39,7 @@ const (
 // Summarize is the summary of a version.
 func Summarize(v *Version) Summary {
 	s := Summary{
-		ID: v.ID, Period: PeriodOf(v), RecordedFrom: v.RecordedFrom, LastConfirmed: v.LastConfirmed, Awake: awake(v),
+		ID: v.ID, Period: PeriodOf(v), RecordedFrom: v.RecordedFrom, LastConfirmed: v.LastConfirmed, LastActive: lastActive(v),
 		Confidence: v.Confidence, Archived: v.ArchivedAt != nil, Decision: v.Archetype == "decision",
 		Read:  Retrievals{Count: v.RetrievalCount},
 		Merit: 20*(1-1/float64(Witnesses(v))) + bonusOf(v) + 5*math.Tanh(float64(v.FeedbackUp-v.FeedbackDown)/4),
@@ -65,8 +65,8 @@ func Summarize(v *Version) Summary {
 	return s
 }
 
-// awake is when a version was last confirmed or restored.
-func awake(v *Version) time.Time {
+// lastActive is when a version was last confirmed or restored.
+func lastActive(v *Version) time.Time {
 	if v.RestoredAt != nil && v.RestoredAt.After(v.LastConfirmed) {
 		return *v.RestoredAt
 	}
@@ -80,12 +80,12 @@ func (s *Summary) EffectiveConfidence(t time.Time, r Retrievals) float64 {
 		return c
 	}
 	h := float64(s.HalfLife) * (1 + 0.5*math.Log2(1+float64(min(r.Count, 15))))
-	return max(c*math.Exp2(-float64(max(t.Sub(s.Awake), 0))/h), min(c, floor))
+	return max(c*math.Exp2(-float64(max(t.Sub(s.LastActive), 0))/h), min(c, floor))
 }
 
 // Salience is [Salience] of the version.
 func (s *Summary) Salience(t time.Time, r Retrievals) float64 {
-	touched := s.Awake
+	touched := s.LastActive
 	if r.Last.After(touched) {
 		touched = r.Last
 	}
@@ -121,7 +121,7 @@ func (s *Summary) Append(b []byte) []byte {
 	b = append(b, marks)
 	b = binary.AppendUvarint(b, uint64(len(s.ID)))
 	b = append(b, s.ID...)
-	times := []time.Time{s.Period.From, s.RecordedFrom, s.LastConfirmed, s.Awake}
+	times := []time.Time{s.Period.From, s.RecordedFrom, s.LastConfirmed, s.LastActive}
 	if s.Period.Until != nil {
 		times = append(times, *s.Period.Until)
 	}
@@ -188,7 +188,7 @@ func ParseSummary(b []byte) (s Summary, rest []byte, err error) {
 	}
 	float := func() float64 { return math.Float64frombits(binary.LittleEndian.Uint64(bytes(8))) }
 	s.ID = string(bytes(unsigned()))
-	s.Period.From, s.RecordedFrom, s.LastConfirmed, s.Awake = instant(), instant(), instant(), instant()
+	s.Period.From, s.RecordedFrom, s.LastConfirmed, s.LastActive = instant(), instant(), instant(), instant()
 	if marks&markEnds != 0 {
 		s.Period.Until = new(instant())
 	}

@@ -18,16 +18,16 @@ func Slug(value string) string {
 	if whole {
 		return first
 	}
-	kept := first
+	slug := first
 	for {
-		i := strings.LastIndexByte(kept, '-')
+		i := strings.LastIndexByte(slug, '-')
 		switch {
-		case !words.IsStop(kept[i+1:]):
-			return kept
+		case !words.IsStop(slug[i+1:]):
+			return slug
 		case i < 0:
 			return first // it has no others
 		}
-		kept = kept[:i]
+		slug = slug[:i]
 	}
 }
 

@@ -65,8 +65,8 @@ type Change struct {
 	At         time.Time `json:"at"`
 	ID         string    `json:"id"`
 
-	dated bool   // its period is not simply from when it was recorded on
-	claim string // what a dispute says, in words
+	dated   bool   // its period is not simply from when it was recorded on
+	dispute string // what a dispute says, in words
 }
 
 // Difference is what changed between two instants.
@@ -176,8 +176,8 @@ func (w window) recorded(out []Change, st *state.State, category string) []Chang
 	}
 	for _, d := range st.Disputed {
 		if in(d.Category) && w.holds(d.At) {
-			x := knowledge.DisputingOf(st, d, w.to)
-			out = append(out, Change{Kind: disputed, Category: d.Category, Key: d.Key, Value: d.Value, Was: x.Against, At: d.At, ID: d.ID, claim: x.Claim()})
+			x := knowledge.DisputeInfoOf(st, d, w.to)
+			out = append(out, Change{Kind: disputed, Category: d.Category, Key: d.Key, Value: d.Value, Was: x.Against, At: d.At, ID: d.ID, dispute: x.Summary()})
 		}
 	}
 	return out
@@ -291,8 +291,8 @@ func (c Change) text() string {
 		removed: "- removed", erased: "- erased", confirmed: "= confirmed", disputed: "? disputed",
 	}
 	line := fmt.Sprintf("%s: [%s/%s]", cmp.Or(sign[c.Kind], "~ "+c.Kind), prose.Line(c.Category), prose.Line(c.Key))
-	if c.claim != "" {
-		return line + " " + c.claim + " against '" + prose.Brief(c.Was) + "'"
+	if c.dispute != "" {
+		return line + " " + c.dispute + " against '" + prose.Brief(c.Was) + "'"
 	}
 	if c.Value != "" {
 		line += " " + prose.Brief(c.Value)
@@ -308,7 +308,7 @@ func (c Change) text() string {
 		if !c.ValidUntil.IsZero() {
 			p.Until = &c.ValidUntil
 		}
-		line += " [valid " + p.Ahead(c.At) + "]"
+		line += " [valid " + p.StringAt(c.At) + "]"
 	}
 	return line
 }

@@ -73,12 +73,12 @@ func Timeline(ctx context.Context, s *knowledge.Store, q TimelineQuery) (r Versi
 	if q.SVG != "" && q.Draw == nil {
 		return r, refusal.Argument("svg", "svg writes a file, which only the command line does")
 	}
-	var disputes []knowledge.Disputing
+	var disputes []knowledge.DisputeInfo
 	var at time.Time
 	err = s.View(ctx, func(st *state.State, now time.Time) error {
 		r, at, disputes = timeline(st, q, now), now, nil
 		for _, d := range state.OpenDisputes(st, st.Disputed, now) {
-			disputes = append(disputes, knowledge.DisputingOf(st, d, now))
+			disputes = append(disputes, knowledge.DisputeInfoOf(st, d, now))
 		}
 		return nil
 	})
@@ -144,9 +144,9 @@ func (e Entry) period() string {
 	p := fact.Period{From: e.ValidFrom, Until: e.ValidUntil}
 	switch {
 	case e.Mark == drawing.Planned:
-		return p.Ahead(time.Time{})
+		return p.StringAt(time.Time{})
 	case e.RecordedUntil != nil && e.ValidFrom.After(*e.RecordedUntil):
-		return p.Ahead(*e.RecordedUntil) // it was planned, and taken back before it began
+		return p.StringAt(*e.RecordedUntil) // it was planned, and taken back before it began
 	case e.timed:
 		return p.Times()
 	}
@@ -199,7 +199,7 @@ func (r VersionList) Text() string {
 }
 
 // Drawing is the timeline as a drawing, with the disputes that are about its facts.
-func (r VersionList) Drawing(disputes []knowledge.Disputing, now time.Time) drawing.Timeline {
+func (r VersionList) Drawing(disputes []knowledge.DisputeInfo, now time.Time) drawing.Timeline {
 	d := drawing.Timeline{Title: r.Category, Now: now}
 	if r.Key != "" {
 		d.Title += "/" + r.Key

@@ -24,16 +24,16 @@ type Subject struct {
 // Provenance is everything behind a fact: its versions, newest first, each
 // with every assertion.
 type Provenance struct {
-	Category string   `json:"category"`
-	Key      string   `json:"key"`
-	Versions []Behind `json:"versions"`
-	Erased   string   `json:"erased,omitempty"`
+	Category string              `json:"category"`
+	Key      string              `json:"key"`
+	Versions []VersionProvenance `json:"versions"`
+	Erased   string              `json:"erased,omitempty"`
 
-	Disputes []knowledge.Disputing `json:"disputes,omitempty"` // the open ones
+	Disputes []knowledge.DisputeInfo `json:"disputes,omitempty"` // the open ones
 }
 
-// Behind is one version with who stands behind it.
-type Behind struct {
+// VersionProvenance is one version and who asserted it.
+type VersionProvenance struct {
 	Entry
 	Category  string           `json:"category"`
 	Replaced  string           `json:"replaced,omitempty"` // the value it took the place of
@@ -86,10 +86,10 @@ func why(st *state.State, q Subject, now time.Time, sourceState func(*fact.Versi
 	}
 	r.Category, r.Key = vs[0].Category, vs[0].Key
 	for _, d := range state.OpenDisputes(st, st.Disputes(fact.IDOf(r.Category, r.Key)), now) {
-		r.Disputes = append(r.Disputes, knowledge.DisputingOf(st, d, now))
+		r.Disputes = append(r.Disputes, knowledge.DisputeInfoOf(st, d, now))
 	}
 	for _, v := range slices.Backward(vs) {
-		b := Behind{ended: fact.EndGiven(v), SourceState: sourceState(v, now), Salience: fact.Salience(v, now, retrievals(v)), Entry: entry(v, vs, now), Category: v.Category, Imported: string(v.ImportedFrom), Sources: v.Sources, Questions: v.Questions, Earlier: v.Beliefs, Kind: fact.KindOf(v).Name}
+		b := VersionProvenance{ended: fact.EndGiven(v), SourceState: sourceState(v, now), Salience: fact.Salience(v, now, retrievals(v)), Entry: entry(v, vs, now), Category: v.Category, Imported: string(v.ImportedFrom), Sources: v.Sources, Questions: v.Questions, Earlier: v.Beliefs, Kind: fact.KindOf(v).Name}
 		if fact.Decays(v) {
 			b.HalfLife = int(fact.KindOf(v).HalfLife.Hours() / 24)
 		}
@@ -139,11 +139,11 @@ func (p Provenance) Text() string {
 		if len(v.Questions) > 0 {
 			fmt.Fprintf(&b, "\n    questions: %s", prose.Line(strings.Join(v.Questions, "; ")))
 		}
-		const most = 20 // of each version; --json and output=json have all
-		for _, s := range v.Sources[:min(most, len(v.Sources))] {
+		const maxShown = 20 // of each version; --json and output=json have all
+		for _, s := range v.Sources[:min(maxShown, len(v.Sources))] {
 			b.WriteString("\n    " + assertedBy(s))
 		}
-		if more := len(v.Sources) - most; more > 0 {
+		if more := len(v.Sources) - maxShown; more > 0 {
 			fmt.Fprintf(&b, "\n    … %d more (output=json shows all)", more)
 		}
 		if v.RetractedAt != nil {
@@ -164,7 +164,7 @@ func (p Provenance) kind() string {
 }
 
 // retraction says who took the version back, or gave it an end, and why.
-func (b Behind) retraction() string {
+func (b VersionProvenance) retraction() string {
 	text := b.RetractedAt.UTC().Format(time.DateTime) + " removed"
 	if b.ended {
 		text = b.RetractedAt.UTC().Format(time.DateTime) + " given its end " + fact.Day(*b.ValidUntil)

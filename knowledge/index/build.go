@@ -238,7 +238,7 @@ func (g *generation) extend(ctx context.Context, dir string, to Position, tail [
 // Small segments are merged when there are maxSegments. Larger ones are left as they are, since rewriting them takes
 // seconds. The merging that bleve does in the background is off: the clone is closed before it would come to an end.
 const (
-	mostSegments = 10
+	maxSegments  = 10
 	smallSegment = 10_000 // documents
 )
 
@@ -294,7 +294,7 @@ func (m *manifest) merge(ctx context.Context, x bleve.Index, g *generation) erro
 	plan.MaxSegmentSize = 2 * smallSegment // the planner takes segments of less than half of it
 	if _, limited := ctx.Deadline(); !limited && m.Replaced > m.Size.Docs {
 		plan, m.Replaced = mergeplan.SingleSegmentMergePlanOptions, 0
-	} else if segments < mostSegments {
+	} else if segments < maxSegments {
 		return nil
 	}
 	of, err := x.Advanced()

@@ -23,8 +23,8 @@ type DisputeQuery struct {
 
 // DisputeList is the disputes in a state, the newest first.
 type DisputeList struct {
-	Disputes []knowledge.Disputing `json:"disputes"`
-	Total    int                   `json:"total"`
+	Disputes []knowledge.DisputeInfo `json:"disputes"`
+	Total    int                     `json:"total"`
 	of       DisputeQuery
 }
 
@@ -39,10 +39,10 @@ func Disputes(ctx context.Context, s *knowledge.Store, q DisputeQuery) (DisputeL
 		return DisputeList{}, refusal.Argument("state", "state %q is none of %s", prose.Clip(q.State, 40), strings.Join(states, ", "))
 	}
 	r := DisputeList{of: q}
-	err = s.Look(ctx, func(st state.Known, now time.Time) error {
-		r.Disputes = []knowledge.Disputing{}
+	err = s.ViewSome(ctx, func(st state.Reader, now time.Time) error {
+		r.Disputes = []knowledge.DisputeInfo{}
 		for _, d := range slices.Backward(st.Disputed) {
-			if x := knowledge.DisputingOf(st, d, now); q.State == "all" || x.State == q.State {
+			if x := knowledge.DisputeInfoOf(st, d, now); q.State == "all" || x.State == q.State {
 				r.Disputes = append(r.Disputes, x)
 			}
 		}

@@ -41,7 +41,7 @@ func Relations(ctx context.Context, s *knowledge.Store, q RelationQuery) (Relati
 	at := func(n formats.Name) bool {
 		return (q.Category == "" || formats.FoldName(n.Category) == formats.FoldName(q.Category)) && (q.Key == "" || formats.FoldName(n.Key) == formats.FoldName(q.Key))
 	}
-	err = s.Look(ctx, func(st state.Known, _ time.Time) error {
+	err = s.ViewSome(ctx, func(st state.Reader, _ time.Time) error {
 		for _, x := range st.Relations {
 			if (at(x.From) || at(x.To)) && (q.Kind == "" || q.Kind == x.Kind) {
 				r.Relations = append(r.Relations, x)

@@ -35,7 +35,7 @@ func Reminders(ctx context.Context, s *knowledge.Store, q ReminderQuery) (Remind
 		return ReminderList{}, refusal.Argument("state", "state %q is none of open, done, all", prose.Clip(q.State, 40))
 	}
 	r := ReminderList{Reminders: []formats.Reminder{}, state: q.State}
-	err := s.Look(ctx, func(st state.Known, _ time.Time) error {
+	err := s.ViewSome(ctx, func(st state.Reader, _ time.Time) error {
 		for _, x := range st.Reminders {
 			if q.State == "all" || x.State == q.State {
 				r.Reminders = append(r.Reminders, x)
@@ -75,7 +75,7 @@ func Triggered(ctx context.Context, s *knowledge.Store, file string) ([]formats.
 		return nil, nil
 	}
 	var out []formats.Reminder
-	err := s.Look(ctx, func(st state.Known, _ time.Time) error {
+	err := s.ViewSome(ctx, func(st state.Reader, _ time.Time) error {
 		out = nil
 		for _, r := range reminder.Open(st.Reminders) {
 			if reminder.AtFile(r, file) {
@@ -92,7 +92,7 @@ func Triggered(ctx context.Context, s *knowledge.Store, file string) ([]formats.
 func GotchasAt(ctx context.Context, s *knowledge.Store, file string) ([]formats.Gotcha, error) {
 	file = path.Clean(strings.ReplaceAll(file, `\`, "/"))
 	var out []formats.Gotcha
-	err := s.Look(ctx, func(st state.Known, _ time.Time) error {
+	err := s.ViewSome(ctx, func(st state.Reader, _ time.Time) error {
 		out = nil
 		for _, g := range st.Gotchas {
 			if slices.ContainsFunc(strings.Fields(g.Trigger), func(word string) bool { return reminder.Names(word, file) }) {

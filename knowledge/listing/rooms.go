@@ -35,7 +35,7 @@ type RoomQuery struct {
 func Rooms(ctx context.Context, s *knowledge.Store, q RoomQuery) (RoomList, error) {
 	var r RoomList
 	if q.AsOf == "" {
-		err := s.Look(ctx, func(k state.Known, now time.Time) error {
+		err := s.ViewSome(ctx, func(k state.Reader, now time.Time) error {
 			r.Rooms = RoomsOf(k, now)
 			return nil
 		})
@@ -58,7 +58,7 @@ func Rooms(ctx context.Context, s *knowledge.Store, q RoomQuery) (RoomList, erro
 
 // RoomsOf counts the facts that are current at now, the present, by category, the
 // fullest first. One of several values counts once.
-func RoomsOf(k state.Known, now time.Time) []Room {
+func RoomsOf(k state.Reader, now time.Time) []Room {
 	c := counter{}
 	var last fact.ID // the versions of a fact come one after the other
 	counted, active := false, false

@@ -38,11 +38,11 @@ type StoreStatus struct {
 }
 
 // Status counts facts, rooms and bytes.
-func Status(ctx context.Context, s *knowledge.Store, _ knowledge.Nothing) (StoreStatus, error) {
+func Status(ctx context.Context, s *knowledge.Store, _ knowledge.NoArgs) (StoreStatus, error) {
 	o := s.Options()
 	r := StoreStatus{Project: o.ProjectRoot, Hash: o.ProjectHash, Dir: s.Dir()}
 	err := s.View(ctx, func(st *state.State, now time.Time) error {
-		r.Rooms = RoomsOf(st.Known(), now)
+		r.Rooms = RoomsOf(st.Reader(), now)
 		for _, room := range r.Rooms {
 			r.Facts, r.Dormant = r.Facts+room.Facts, r.Dormant+room.Archived
 		}

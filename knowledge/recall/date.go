@@ -122,8 +122,8 @@ func (d *dates) find() (date *Date, spans [][2]int, ok bool) {
 
 // led takes in the words that lead to a date: a preposition, "the end of". A date without a year that nothing leads to
 // is only a word, unless it stands beside another one. A date that is not over is the present.
-func (d *dates) led(f mention, beside bool) (mention, bool) {
-	i, led, last := f.i, f.inFull || f.day && beside, f.last
+func (d *dates) led(f mention, adjacent bool) (mention, bool) {
+	i, led, last := f.i, f.inFull || f.day && adjacent, f.last
 	preposition := false
 	for i > 0 {
 		w := d.words[i-1].text

@@ -21,10 +21,10 @@ const priorFacts = 300
 
 // Shares of what stands for a word of the question. Each is less certain than the word itself.
 const (
-	shareShort = .7 // db for database, and the other way: from a list
-	shareBegin = .6 // a word that begins with it
-	shareSlip  = .6 // a word one edit away
-	shareClip  = .4 // a word that it begins with
+	shareAbbreviation = .7 // db for database, and the other way: from a list
+	sharePrefix       = .6 // a word that begins with it
+	shareOneEdit      = .6 // a word one edit away
+	shareClipped      = .4 // a word that it begins with
 )
 
 // formula is linear.
@@ -61,7 +61,7 @@ type pair struct {
 // line behind such a first one.
 type weakest struct{ probability, cosine, behind float64 }
 
-const never = 2 // no cosine is that high
+const neverCosine = 2 // no cosine is that high
 
 var (
 	// The optimum of the cosine's weight is flat: between 5 and 11 the result is the same.
@@ -73,14 +73,14 @@ var (
 	// A transformer's cosines tell more, and lie otherwise than the table's.
 	byTransformer = constants{
 		formula{words: .28, coverage: .6, cosine: 10}, 0,
-		decision{formula{words: 3.65, cosine: 7.4}, 1, -6.5}, weakest{.04, never, 0}, byTable.pair,
+		decision{formula{words: 3.65, cosine: 7.4}, 1, -6.5}, weakest{.04, neverCosine, 0}, byTable.pair,
 	}
 	byWords = constants{
 		formula{words: .20, coverage: 1}, 0,
-		decision{formula{words: 4.1, coverage: 2.2}, 1.6, -5.7}, weakest{.10, never, 0},
+		decision{formula{words: 4.1, coverage: 2.2}, 1.6, -5.7}, weakest{.10, neverCosine, 0},
 		pair{share: 37, category: 3.8, marker: 3.7, constant: -12.8},
 	}
-	byMeaning = constants{formula{cosine: 9}, 0, decision{formula{cosine: 8.7}, 0, -3.3}, weakest{.10, never, 0}, byTable.pair}
+	byMeaning = constants{formula{cosine: 9}, 0, decision{formula{cosine: 8.7}, 0, -3.3}, weakest{.10, neverCosine, 0}, byTable.pair}
 )
 
 // by says which constants count.
@@ -98,10 +98,10 @@ func (m *Meaning) by() *constants {
 
 // Chance finds something like the question the sooner, the more facts there are.
 const (
-	sizeLess   = .25 // taken off the log odds for each e-fold of facts
-	sizeNearer = .02 // so much nearer a fact must be that may answer
-	sizeUsual  = 90  // facts of the projects that the constants were fitted on
-	sizeLeast  = 20  // fewer tell nothing more
+	sizePenalty = .25 // taken off the log odds for each e-fold of facts
+	sizeCosine  = .02 // so much nearer a fact must be that may answer
+	sizeFitted  = 90  // facts of the projects that the constants were fitted on
+	minSize     = 20  // fewer tell nothing more
 )
 
 func (f formula) of(words, coverage, cosine float64) float64 {
@@ -109,27 +109,27 @@ func (f formula) of(words, coverage, cosine float64) float64 {
 }
 
 // efolds says how much larger than usual a store is.
-func (s *Size) efolds() float64 { return math.Log(float64(max(s.Facts, sizeLeast)) / sizeUsual) }
+func (s *Size) efolds() float64 { return math.Log(float64(max(s.Facts, minSize)) / sizeFitted) }
 
 // probability is that of a fact to answer the question.
 func (q *Question) probability(x *features, d *decision) float64 {
 	z := d.of(x.words/max(q.mass, 1e-9), x.coverage, x.cosine) + d.terms*math.Log1p(float64(len(q.terms))) + d.constant
-	return 1 / (1 + math.Exp(-z+sizeLess*q.size.efolds()))
+	return 1 / (1 + math.Exp(-z+sizePenalty*q.size.efolds()))
 }
 
 const (
-	askedLess   = .03 // off a cosine to stored questions, so that facts without them do not stand back
-	dormantLess = .1  // off the rank of a dormant fact: breaks near-ties only
+	questionsPenalty = .03 // off a cosine to stored questions, so that facts without them do not stand back
+	dormantPenalty   = .1  // off the rank of a dormant fact: breaks near-ties only
 )
 
 const (
-	leastFirm    = .50  // probability of a first line that is an answer
-	leastBehind  = .04  // of an answer behind it
-	leastShown   = .015 // of any line: it is printed as 2%
-	leastRelated = .05  // probability of what may help with a task
-	mostMaybe    = 3    // so many lines that may answer
-	mostLong     = 3    // answers to a task, which asks about several things
-	mostSharing  = 10   // so many lines share the probability of a firm first one
+	minFirm        = .50  // probability of a first line that is an answer
+	minFurther     = .04  // of an answer behind it
+	minShown       = .015 // of any line: it is printed as 2%
+	minRelated     = .05  // probability of what may help with a task
+	maxMaybe       = 3    // so many lines that may answer
+	maxTaskAnswers = 3    // answers to a task, which asks about several things
+	maxSharing     = 10   // so many lines share the probability of a firm first one
 )
 
 // If the first line is only a maybe, words said little. Then the lines behind it are chosen with more weight on meaning,
@@ -158,10 +158,10 @@ func share(answers []Answer, p, ranks float64, sharing int) {
 
 // shown keeps what is shown of the answers in order. p is the probability that there is one.
 func (q *Question) shown(answers []Answer, p float64, from weakest) []Answer {
-	nearest := from.cosine + sizeNearer*q.size.efolds()
+	nearest := from.cosine + sizeCosine*q.size.efolds()
 	switch {
-	case len(answers) == 0 || answers[0].Score < leastShown:
-	case answers[0].Score >= leastFirm:
+	case len(answers) == 0 || answers[0].Score < minShown:
+	case answers[0].Score >= minFirm:
 		return q.firm(answers, p)
 	case answers[0].Score >= from.probability || slices.ContainsFunc(answers, func(a Answer) bool { return a.Cosine >= nearest }):
 		return weak(answers, p, weakCosine*max(0, 1-q.size.efolds()/weakEfolds), from.behind)
@@ -176,14 +176,14 @@ func (q *Question) firm(answers []Answer, p float64) []Answer {
 			x.rank = max(x.rank, answers[i-1].rank-max(0, x.outdated))
 		}
 	}
-	share(answers, p, 1, mostSharing)
+	share(answers, p, 1, maxSharing)
 	most := len(answers)
 	if q.Long {
-		most = min(most, mostLong)
+		most = min(most, maxTaskAnswers)
 	}
 	n, maybe := 1, 0
-	for ; n < most && maybe < mostMaybe && answers[n].Score >= leastShown; n++ {
-		if answers[n].Score < leastBehind {
+	for ; n < most && maybe < maxMaybe && answers[n].Score >= minShown; n++ {
+		if answers[n].Score < minFurther {
 			answers[n].Maybe = true
 			maybe++
 		}
@@ -200,7 +200,7 @@ func weak(answers []Answer, p, meaning, least float64) []Answer {
 	})
 	keep := map[int]bool{0: true}
 	for _, a := range byMeaning {
-		if len(keep) == mostMaybe {
+		if len(keep) == maxMaybe {
 			break
 		}
 		if a.Cosine < least {
@@ -219,20 +219,20 @@ func weak(answers []Answer, p, meaning, least float64) []Answer {
 			out = append(out, a)
 		}
 	}
-	share(out, p, weakRank, mostMaybe)
-	return slices.DeleteFunc(out, func(a Answer) bool { return a.Score < leastShown })
+	share(out, p, weakRank, maxMaybe)
+	return slices.DeleteFunc(out, func(a Answer) bool { return a.Score < minShown })
 }
 
-// pairLeast is the log odds from which on a newer fact takes an older one's place, of probability .3: an older fact told
-// second costs less than one told first.
-const pairLeast = -.85
+// minPair is the log odds (probability .3) from which a newer fact is put before an older one. It is below one half,
+// because an outdated fact in first place costs more than a current one in second place.
+const minPair = -.85
 
 // priorCandidates is added to the number of candidates, so that a word that all have still counts a little.
 const priorCandidates = 5
 
-// leastBetween is the time between two facts of which one may take the other's place: what is told in one go does not
-// contradict itself.
-const leastBetween = time.Hour
+// minBetween is the least time between two facts of which one may supersede the other. Facts recorded together do not
+// contradict each other.
+const minBetween = time.Hour
 
 // Bounds of the work.
 const (
@@ -247,7 +247,7 @@ const (
 	maxSuperseded    = 6         // answers for which a newer fact is looked for
 	maxTwins         = 2         // facts that are alike: of more none takes another's place
 	maxChain         = 3         // facts that took each other's place
-	mostNaming       = 4         // words of a question in which one of them may be a name
+	maxNaming        = 4         // words of a question in which one of them may be a name
 	minAlike         = 4         // letters of a word that others may be like
 	minClip          = 5         // letters that are left of a word cut at its end
 	maxClipped       = 24        // bytes of a word that is misspelled or cut

@@ -38,11 +38,11 @@ type term struct {
 	text, written string
 	whole         string // the compound that it is a part of, as one word
 	weight        float64
-	standIns      []standIn // what counts for it, itself first
+	substitutes   []substitute // what counts for it, itself first
 }
 
-// standIn is a word of the store that counts for one of the question.
-type standIn struct {
+// substitute is a word of the store that counts for one of the question.
+type substitute struct {
 	text  string
 	share float64 // how much it counts
 }
@@ -54,10 +54,10 @@ func Parse(text string, o *Options) *Question {
 	}
 	text = strings.ToValidUTF8(text[:min(len(text), maxQuestionBytes)], " ")
 	q := &Question{}
-	spoken := textWords(text[:min(len(text), 4<<10)])
-	q.Long = len(spoken) > maxDatedWords
+	words := textWords(text[:min(len(text), 4<<10)])
+	q.Long = len(words) > maxDatedWords
 	if !q.Long {
-		text = q.time(text, spoken, o)
+		text = q.time(text, words, o)
 	}
 	q.Texts = []string{cut(text, maxEncoded)}
 	if q.Long {
@@ -71,11 +71,11 @@ func Parse(text string, o *Options) *Question {
 }
 
 // time takes the dates and the words of time out of a question.
-func (q *Question) time(text string, spoken []textWord, o *Options) string {
+func (q *Question) time(text string, words []textWord, o *Options) string {
 	newest := cmp.Or(o.Newest, o.Now)
 	var spans [][2]int
 	if !o.NoDates && !newest.IsZero() {
-		d := dates{spoken, cmp.Or(o.Now, newest), newest}
+		d := dates{words, cmp.Or(o.Now, newest), newest}
 		if date, at, ok := d.find(); ok {
 			q.Date, spans = date, at
 			var names []string
@@ -85,10 +85,10 @@ func (q *Question) time(text string, spoken []textWord, o *Options) string {
 			q.Date.Text = strings.Join(names, ", ")
 		}
 	}
-	for i := 0; i < len(spoken); i++ {
-		if n, past := timeWords(spoken, i); n > 0 {
+	for i := 0; i < len(words); i++ {
+		if n, past := timeWords(words, i); n > 0 {
 			q.Past = q.Past || past
-			spans = append(spans, [2]int{spoken[i].start, spoken[i+n-1].end})
+			spans = append(spans, [2]int{words[i].start, words[i+n-1].end})
 			i += n - 1
 		}
 	}
@@ -253,7 +253,7 @@ func (q *Question) Resolve(c Corpus) error {
 	var ask []string
 	for i := range q.terms {
 		t := &q.terms[i]
-		t.standIns = nil
+		t.substitutes = nil
 		ask = append(ask, t.text)
 		if t.whole != "" {
 			ask = append(ask, t.whole)
@@ -283,8 +283,8 @@ func (q *Question) Resolve(c Corpus) error {
 	if len(q.terms) > maxTerms {
 		// A word that nothing stands for finds nothing. It stays only where there is room, so that it counts as not covered.
 		slices.SortStableFunc(q.terms, func(a, b term) int {
-			if (len(a.standIns) == 0) != (len(b.standIns) == 0) {
-				return cmp.Compare(boolInt(len(a.standIns) == 0), boolInt(len(b.standIns) == 0))
+			if (len(a.substitutes) == 0) != (len(b.substitutes) == 0) {
+				return cmp.Compare(boolInt(len(a.substitutes) == 0), boolInt(len(b.substitutes) == 0))
 			}
 			return cmp.Compare(b.weight, a.weight)
 		})
@@ -301,15 +301,15 @@ func (q *Question) Resolve(c Corpus) error {
 func (t *term) resolve(c Corpus, df map[string]int) error {
 	add := func(w string, share float64) {
 		if df[w] > 0 {
-			t.standIns = append(t.standIns, standIn{w, share})
+			t.substitutes = append(t.substitutes, substitute{w, share})
 		}
 	}
 	add(t.text, 1)
-	words.Shortened(t.text, t.written, func(w string) { add(w, shareShort) })
-	if len(t.standIns) == 0 && t.whole != "" {
+	words.Shortened(t.text, t.written, func(w string) { add(w, shareAbbreviation) })
+	if len(t.substitutes) == 0 && t.whole != "" {
 		add(t.whole, 1)
 	}
-	if len(t.standIns) > 0 {
+	if len(t.substitutes) > 0 {
 		return nil
 	}
 	first, size := utf8.DecodeRuneInString(t.text)
@@ -317,14 +317,14 @@ func (t *term) resolve(c Corpus, df map[string]int) error {
 		return nil
 	}
 	// What begins with the word, else what is one edit away, else the longest word that it begins with.
-	if err := t.alike(c, t.text, words.Prefixed, shareBegin); err != nil || len(t.standIns) > 0 || !clipped(t.text) {
+	if err := t.alike(c, t.text, words.Prefixed, sharePrefix); err != nil || len(t.substitutes) > 0 || !clipped(t.text) {
 		return err
 	}
-	if err := t.alike(c, t.text[:size], words.OneEdit, shareSlip); err != nil {
+	if err := t.alike(c, t.text[:size], words.OneEdit, shareOneEdit); err != nil {
 		return err
 	}
-	for w := shorter(t.text); letters(w) >= minClip && len(t.standIns) == 0; w = shorter(w) {
-		add(w, shareClip)
+	for w := shorter(t.text); letters(w) >= minClip && len(t.substitutes) == 0; w = shorter(w) {
+		add(w, shareClipped)
 	}
 	return nil
 }
@@ -334,13 +334,13 @@ func (t *term) alike(c Corpus, prefix string, how words.Likeness, share float64)
 	found, err := c.Words(prefix)
 	for w := range found {
 		if how.Holds(t.text, w) {
-			t.standIns = append(t.standIns, standIn{w, share})
+			t.substitutes = append(t.substitutes, substitute{w, share})
 		}
 	}
-	slices.SortFunc(t.standIns, func(a, b standIn) int {
+	slices.SortFunc(t.substitutes, func(a, b substitute) int {
 		return cmp.Or(cmp.Compare(len(a.text), len(b.text)), cmp.Compare(a.text, b.text))
 	})
-	t.standIns = t.standIns[:min(len(t.standIns), maxAlike)]
+	t.substitutes = t.substitutes[:min(len(t.substitutes), maxAlike)]
 	return err
 }
 
@@ -371,7 +371,7 @@ type Word struct {
 func (q *Question) Words() []Word {
 	var out []Word
 	for _, t := range q.terms {
-		for _, s := range t.standIns {
+		for _, s := range t.substitutes {
 			out = append(out, Word{s.text, s.share})
 		}
 	}

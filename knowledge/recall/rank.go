@@ -113,7 +113,7 @@ func newMatcher(q *Question, meaning *Meaning) *matcher {
 	m := &matcher{q: q, meaning: meaning, by: meaning.by(), known: words.NewLexicon(), left: maxRead, ids: map[string]int32{},
 		x: make([]float64, n), share: make([]float64, n), tf: make([]float64, n)}
 	for i, t := range q.terms {
-		for _, s := range t.standIns {
+		for _, s := range t.substitutes {
 			id := m.id(s.text)
 			m.matches[id] = append(m.matches[id], match{i, s.share})
 		}
@@ -220,29 +220,29 @@ func (q *Question) Names(category, name string) bool {
 		words.Scan(text, func(t words.Token) {
 			if t.Kind == words.Word {
 				n++
-				all = all && slices.ContainsFunc(q.terms, func(of term) bool { return of.text == t.Term || of.stoodFor(t.Term) })
+				all = all && slices.ContainsFunc(q.terms, func(of term) bool { return of.text == t.Term || of.replacedBy(t.Term) })
 			}
 		})
 		return all && n > 0, n
 	}
 	all, n := holds(name)
-	if n == 1 && len(q.terms) > mostNaming {
+	if n == 1 && len(q.terms) > maxNaming {
 		inRoom, _ := holds(category)
 		return all && inRoom
 	}
 	return all
 }
 
-// stoodFor reports whether a word is the short or the long form of a term.
-func (t *term) stoodFor(word string) bool {
-	return slices.ContainsFunc(t.standIns, func(s standIn) bool { return s.text == word && s.share >= shareShort })
+// replacedBy reports whether a word is the short or the long form of a term.
+func (t *term) replacedBy(word string) bool {
+	return slices.ContainsFunc(t.substitutes, func(s substitute) bool { return s.text == word && s.share >= shareAbbreviation })
 }
 
 // cosine is the best of the question's texts with a fact, and with its name alone. Stored questions count for both.
 func (m *Meaning) cosine(c *Candidate) (fact, name float64) {
 	for _, v := range m.Vectors {
-		asked := dot(v, c.QuestionsVector) - askedLess
-		fact, name = max(fact, dot(v, c.Vector), asked), max(name, dot(v, c.Name), asked)
+		question := dot(v, c.QuestionsVector) - questionsPenalty
+		fact, name = max(fact, dot(v, c.Vector), question), max(name, dot(v, c.Name), question)
 	}
 	return fact, name
 }
@@ -270,7 +270,7 @@ func (q *Question) Rank(candidates []Candidate, meaning *Meaning) []Answer {
 // somebody who begins a task and does not know what to ask.
 func (q *Question) Related(candidates []Candidate, meaning *Meaning) []Answer {
 	answers, _ := q.rank(candidates, meaning, meaning.by())
-	return slices.DeleteFunc(answers, func(a Answer) bool { return a.Score < leastRelated })
+	return slices.DeleteFunc(answers, func(a Answer) bool { return a.Score < minRelated })
 }
 
 // rank gives all candidates in order, each with the probability that it answers by its own features. It also gives the
@@ -284,7 +284,7 @@ func (q *Question) rank(candidates []Candidate, meaning *Meaning, by *constants)
 		all[i] = m.features(&candidates[i])
 		all[i].rank = by.rank.of(all[i].words, all[i].coverage, all[i].cosine) + by.name*all[i].name
 		if candidates[i].Dormant {
-			all[i].rank -= dormantLess
+			all[i].rank -= dormantPenalty
 		}
 		order[i] = i
 	}

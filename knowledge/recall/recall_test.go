@@ -237,7 +237,7 @@ func checkAnswers(t testing.TB, facts []Candidate, text string, meaning bool) {
 	last, maybe := 1.0, 0
 	seen := map[int]bool{}
 	for i, a := range answers {
-		if !(a.Score <= last && a.Score >= leastShown) || seen[a.Index] || a.Coverage > 1.000001 {
+		if !(a.Score <= last && a.Score >= minShown) || seen[a.Index] || a.Coverage > 1.000001 {
 			t.Fatalf("%.60q: %+v", text, answers)
 		}
 		if a.Outdated >= 0 && !seen[a.Outdated] {
@@ -246,14 +246,14 @@ func checkAnswers(t testing.TB, facts []Candidate, text string, meaning bool) {
 		last, seen[a.Index] = a.Score, true
 		if a.Maybe {
 			maybe++
-		} else if maybe > 0 || a.Score < leastBehind || i == 0 && a.Score < leastFirm {
+		} else if maybe > 0 || a.Score < minFurther || i == 0 && a.Score < minFirm {
 			t.Fatalf("%.60q: a firm answer of %.2f in place %d, %d maybes before it", text, a.Score, i, maybe)
 		}
 	}
 	if len(answers) > 0 && !meaning && answers[0].Score < byWords.probability {
 		t.Fatalf("%.60q: a first line of %.2f", text, answers[0].Score)
 	}
-	if maybe > mostMaybe {
+	if maybe > maxMaybe {
 		t.Fatalf("%.60q: %d answers are maybe", text, maybe)
 	}
 	shuffled := slices.Clone(facts)

@@ -70,14 +70,14 @@ func (m *matcher) newer(candidates []Candidate, all []features, answers []Answer
 		if candidates[a].Category == candidates[b].Category {
 			z += w.category
 		}
-		if z+w.cosine+w.marker < pairLeast {
+		if z+w.cosine+w.marker < minPair {
 			continue // no cosine would be enough
 		}
 		z += w.cosine * candidates[a].near(&candidates[b])
-		if z > pairLeast {
+		if z > minPair {
 			twins++
 		}
-		if candidates[b].Since.Sub(candidates[a].Since) < leastBetween {
+		if candidates[b].Since.Sub(candidates[a].Since) < minBetween {
 			continue
 		}
 		if marked(candidates[b].Value) {
@@ -85,7 +85,7 @@ func (m *matcher) newer(candidates []Candidate, all []features, answers []Answer
 		} else if all[a].keyed {
 			continue // the question names the older one, and nothing says that it is over
 		}
-		if z > p || best < 0 && z > pairLeast {
+		if z > p || best < 0 && z > minPair {
 			best, p = b, z
 		}
 	}

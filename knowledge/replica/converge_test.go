@@ -157,7 +157,7 @@ func (m *machine) say(t *rapid.T, agent string) {
 		to := rapid.SampledFrom([]string{"auth", "db", "cache", "store"}).Draw(t, "to")
 		_, _ = knowledge.Rename(ctx, s, knowledge.NewName{Category: "arch", Key: key, To: to, Merge: rapid.SampledFrom([]string{"", "true"}).Draw(t, "merge")})
 	case op < 13:
-		_, _ = knowledge.Undo(ctx, s, knowledge.Undoing{})
+		_, _ = knowledge.Undo(ctx, s, knowledge.UndoArgs{})
 	case op < 14:
 		_, _ = knowledge.Pattern(ctx, s, knowledge.Lesson{Type: "naming", Value: "snake_case", Examples: []string{rapid.SampledFrom(words).Draw(t, "example")}})
 	case op < 15:
@@ -167,7 +167,7 @@ func (m *machine) say(t *rapid.T, agent string) {
 	case op < 17:
 		_, _ = knowledge.Feedback(ctx, s, knowledge.Vote{Category: "arch", Key: key, Vote: "up"})
 	case op < 18:
-		_, _ = knowledge.Remind(ctx, s, knowledge.Intention{Value: "look at it", Keyword: key})
+		_, _ = knowledge.Remind(ctx, s, knowledge.NewReminder{Value: "look at it", Keyword: key})
 	case op < 19:
 		_, _ = knowledge.Questions(ctx, s, knowledge.FactQuestions{Category: "arch", Key: key, Questions: "what is it?"})
 	case op < 20:

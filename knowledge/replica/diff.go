@@ -17,7 +17,7 @@ import (
 // no id yet, and stand in the order of their times, none before least. Afterwards f has
 // them folded in.
 func (f *Folded) diff(st *state.State, least time.Time) []*Line {
-	d := differ{f: f, st: st, least: least}
+	d := differ{f: f, st: st, earliest: least}
 	d.erasures()
 	d.renames()
 	for _, n := range d.names() {
@@ -32,10 +32,10 @@ func (f *Folded) diff(st *state.State, least time.Time) []*Line {
 
 // differ finds what was done in a store since its lines were folded.
 type differ struct {
-	f     *Folded
-	st    *state.State
-	least time.Time // before any time that a line may have
-	lines []*Line
+	f        *Folded
+	st       *state.State
+	earliest time.Time // before any time that a line may have
+	lines    []*Line
 }
 
 // add adds a line and folds it.
@@ -53,10 +53,10 @@ func (d *differ) fold(l *Line) {
 
 // after is a time that a line may have: its own, unless the store had read later ones.
 func (d *differ) after(at time.Time) time.Time {
-	if at.After(d.least) {
+	if at.After(d.earliest) {
 		return at
 	}
-	return d.least.Add(time.Nanosecond)
+	return d.earliest.Add(time.Nanosecond)
 }
 
 // erasures finds which facts were erased, or revived by an import.
@@ -145,7 +145,7 @@ func (d *differ) fact(n fact.ID) {
 	undone := slices.Clone(d.f.State.Disputed)
 	late := false
 	for _, l := range lines {
-		late = late || !l.At.After(d.least)
+		late = late || !l.At.After(d.earliest)
 		d.fold(l)
 	}
 	after := d.f.State.Versions(n)

@@ -37,24 +37,24 @@ func (l *Line) knows(r ref) bool {
 
 // Folded is what a set of lines makes.
 type Folded struct {
-	State   *state.State
-	Gone    map[*Line]string // lines that do not count, since they are about an erased fact, with its hashed name
-	Doubles int              // ids that two different lines have
+	State        *state.State
+	Erased       map[*Line]string // lines that do not count, since they are about an erased fact, with its hashed name
+	DuplicateIDs int              // ids that two different lines have
 
 	versionLines map[string][]ref // by version: the lines that asserted it
 	disputeLines map[string][]ref // by dispute: the lines that asserted its value
 	linesAbout   map[string][]ref // by what they are about: see operation
-	renamed      []renamed        // in order
+	renamed      []renameLine     // in order
 }
 
-type renamed struct {
+type renameLine struct {
 	from, to formats.Name
 	by       ref
 }
 
 // Fold replays lines in their order. The order of the slice does not matter.
 func Fold(lines []*Line) *Folded {
-	f := &Folded{State: state.New(), Gone: map[*Line]string{}, versionLines: map[string][]ref{}, disputeLines: map[string][]ref{}, linesAbout: map[string][]ref{}}
+	f := &Folded{State: state.New(), Erased: map[*Line]string{}, versionLines: map[string][]ref{}, disputeLines: map[string][]ref{}, linesAbout: map[string][]ref{}}
 	for _, l := range f.keep(f.ordered(lines)) {
 		f.apply(l)
 	}
@@ -79,7 +79,7 @@ func (f *Folded) ordered(lines []*Line) []*Line {
 				l.order = last.order
 			}
 			if last.seq == l.seq && last.Op != opGone && l.Op != opGone {
-				f.Doubles++
+				f.DuplicateIDs++
 			}
 		}
 		if len(l.Seen) > 0 {
@@ -99,10 +99,9 @@ func (f *Folded) ordered(lines []*Line) []*Line {
 	return lines
 }
 
-// keep leaves out the lines about erased facts whose writers did not know of the
-// erasure. A fact is also meant by the names that it had before, for those who did not
-// know of the new one either.
-func (f *Folded) keep(lines []*Line) (kept []*Line) {
+// keep drops the lines about erased facts whose writers did not know of the erasure. A
+// writer who did not know of a rename either may use one of the fact's former names.
+func (f *Folded) keep(lines []*Line) (left []*Line) {
 	type erased struct {
 		name     string
 		by, unto ref // the erasure, and the rename from this name, if it was one
@@ -131,28 +130,28 @@ func (f *Folded) keep(lines []*Line) (kept []*Line) {
 			return slices.Contains(names, e.name) && !l.knows(e.by) && (e.unto == ref{} || !l.knows(e.unto))
 		})
 		if i < 0 || l.Op == opRename {
-			kept = append(kept, l)
+			left = append(left, l)
 		} else {
-			f.Gone[l] = all[i].name
+			f.Erased[l] = all[i].name
 		}
 	}
-	return kept
+	return left
 }
 
 func hashed(n formats.Name) string { return state.ErasedName(fact.IDOf(n.Category, n.Key)) }
 
 // portableFacts is the state that a decision about a line may use. Nothing in it depends on this
 // machine or on facts that the line is not about.
-type claims struct{ *state.State }
+type portableFacts struct{ *state.State }
 
 // Room is empty: a category is spelled as its line has it.
-func (claims) Room(string) string { return "" }
+func (portableFacts) Room(string) string { return "" }
 
 // FileNow says that files are as the line has them. Its writer looked at them.
-func (claims) FileNow(was formats.FileState) (formats.FileState, bool) { return was, true }
+func (portableFacts) FileNow(was formats.FileState) (formats.FileState, bool) { return was, true }
 
 // Dispute has the ids of disputes be long, so that they do not depend on each other.
-func (c claims) Dispute(id string) (formats.Dispute, bool) {
+func (c portableFacts) Dispute(id string) (formats.Dispute, bool) {
 	if len(id) < len("d-")+disputeDigits {
 		return formats.Dispute{}, true
 	}
@@ -209,12 +208,12 @@ func (f *Folded) assert(l *Line) { f.asserted(l, l.checked()) }
 
 func (f *Folded) asserted(l *Line, c knowledge.Checked) {
 	c.Unseen = f.unseen(l)
-	events, r, err := knowledge.Assert(claims{f.State}, c, l.order)
+	events, r, err := knowledge.Assert(portableFacts{f.State}, c, l.order)
 	if err != nil {
 		// What others asserted meanwhile leaves no room for it as it was asserted: too many names,
 		// or the value that it replaces has gone. Its value is kept.
 		c.Replaces, c.Tags, c.Aliases, c.Correct = "", nil, nil, false
-		if events, r, err = knowledge.Assert(claims{f.State}, c, l.order); err != nil {
+		if events, r, err = knowledge.Assert(portableFacts{f.State}, c, l.order); err != nil {
 			return
 		}
 	}
@@ -245,8 +244,8 @@ func (f *Folded) carry(l *Line, n fact.ID, open []formats.Dispute) {
 		return
 	}
 	for _, d := range open {
-		if refs := f.disputeLines[d.ID]; l.apart(refs) && state.StandingOf(f.State, d, l.order) == formats.DisputeClosed && verdict.Compare(current.Key, current.Value, d.Value) != verdict.Equal {
-			f.commit(l, knowledge.Contest(claims{f.State}, formats.Dispute{Value: d.Value, Confidence: d.Confidence, Source: d.Source}, current, l.order)...)
+		if refs := f.disputeLines[d.ID]; l.apart(refs) && state.DisputeState(f.State, d, l.order) == formats.DisputeClosed && verdict.Compare(current.Key, current.Value, d.Value) != verdict.Equal {
+			f.commit(l, knowledge.OpenDispute(portableFacts{f.State}, formats.Dispute{Value: d.Value, Confidence: d.Confidence, Source: d.Source}, current, l.order)...)
 			for _, x := range f.State.Disputes(n) {
 				if x.Against == current.ID && x.Value == d.Value {
 					f.disputeLines[x.ID] = append(f.disputeLines[x.ID], refs...)
@@ -264,11 +263,11 @@ func (f *Folded) retract(l *Line) {
 	for _, h := range fact.Timeline(f.State.Versions(n), l.order) {
 		same := l.Value == "" || verdict.Compare(h.Key, h.Value, l.Value) == verdict.Equal
 		if same && fact.Before(l.order, h.Period.Until) && unseen(h.Version) {
-			f.commit(l, knowledge.Contest(claims{f.State}, formats.Dispute{Value: l.Value, Confidence: 1, Source: by, Removal: true, Reason: l.Reason, ValidUntil: l.ValidUntil}, h.Version, l.order)...)
+			f.commit(l, knowledge.OpenDispute(portableFacts{f.State}, formats.Dispute{Value: l.Value, Confidence: 1, Source: by, Removal: true, Reason: l.Reason, ValidUntil: l.ValidUntil}, h.Version, l.order)...)
 			return
 		}
 	}
-	f.commit(l, knowledge.Retract(claims{f.State}, n, l.Value, l.ValidUntil, formats.Retraction{RetractedAt: &l.order, RetractedBy: l.By, RetractedReason: l.Reason}, l.order)...)
+	f.commit(l, knowledge.Retract(portableFacts{f.State}, n, l.Value, l.ValidUntil, formats.Retraction{RetractedAt: &l.order, RetractedBy: l.By, RetractedReason: l.Reason}, l.order)...)
 }
 
 // whole sets a fact to its writer's versions. If others changed it meanwhile, their changes
@@ -303,11 +302,11 @@ func (f *Folded) whole(l *Line) {
 			f.asserted(l, restated(v))
 		case fact.Believed(old) && (!now && fact.Before(l.order, old.ValidUntil) || ends && fact.Before(*v.ValidUntil, old.ValidUntil)):
 			by := formats.Source{Kind: knowledge.KindAgent, By: l.By, Confidence: 1}
-			claim := formats.Dispute{Value: v.Value, Confidence: 1, Source: by, Removal: true, Reason: v.RetractedReason}
+			d := formats.Dispute{Value: v.Value, Confidence: 1, Source: by, Removal: true, Reason: v.RetractedReason}
 			if ends {
-				claim.ValidUntil = v.ValidUntil
+				d.ValidUntil = v.ValidUntil
 			}
-			f.commit(l, knowledge.Contest(claims{f.State}, claim, old, l.order)...)
+			f.commit(l, knowledge.OpenDispute(portableFacts{f.State}, d, old, l.order)...)
 		}
 	}
 }
@@ -340,18 +339,18 @@ func (f *Folded) rename(l *Line) {
 	by := formats.Source{Kind: knowledge.KindUser, By: l.By, Confidence: 1}
 	at := func(n formats.Name) []*fact.Version { return f.State.Versions(fact.IDOf(n.Category, n.Key)) }
 	if current := fact.Current(at(from), l.order); current != nil && len(at(*l.To)) > 0 && !l.Merge && fact.IDOf(from.Category, from.Key) != fact.IDOf(l.To.Category, l.To.Key) {
-		f.commit(l, knowledge.Contest(claims{f.State}, formats.Dispute{Confidence: 1, Source: by, Rename: l.To}, current, l.order)...)
+		f.commit(l, knowledge.OpenDispute(portableFacts{f.State}, formats.Dispute{Confidence: 1, Source: by, Rename: l.To}, current, l.order)...)
 		return
 	}
-	events, contested, err := knowledge.DecideRename(claims{f.State}, from, *l.To, l.Merge, by, l.order, l.order)
-	if err != nil || contested.Warned() {
+	events, dispute, err := knowledge.DecideRename(portableFacts{f.State}, from, *l.To, l.Merge, by, l.order, l.order)
+	if err != nil || dispute.Warned() {
 		return // there is no such fact any more, or it has that name
 	}
 	f.commit(l, events...)
 	a, b := factKey(from), factKey(*l.To)
 	if a != b {
 		f.linesAbout[b] = append(f.linesAbout[b], f.linesAbout[a]...)
-		f.renamed = append(f.renamed, renamed{from, *l.To, l.ref()})
+		f.renamed = append(f.renamed, renameLine{from, *l.To, l.ref()})
 	}
 }
 

@@ -124,7 +124,7 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 	if o.Check {
 		return r, nil
 	}
-	if len(p.folded.Gone) > 0 {
+	if len(p.folded.Erased) > 0 {
 		if err := p.forget(s.Dir()); err != nil {
 			return r, err
 		}
@@ -146,9 +146,9 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 	return r, nil
 }
 
-// Brings counts the facts that the repository of a work tree has, for a store that took
-// none of them in. An unreadable repository brings none.
-func Brings(root string) int {
+// CountFacts counts the facts in the repository of a work tree, for a store that has imported
+// none of them. It is 0 for an unreadable repository.
+func CountFacts(root string) int {
 	repo, err := openRepository(root)
 	if err != nil {
 		return 0
@@ -166,7 +166,7 @@ func Brings(root string) int {
 		}
 		all = append(all, lines...)
 	}
-	f, facts := &Folded{Gone: map[*Line]string{}}, map[string]bool{}
+	f, facts := &Folded{Erased: map[*Line]string{}}, map[string]bool{}
 	for _, l := range f.keep(f.ordered(all)) {
 		switch names := l.names(); l.Op {
 		case opAssert, opFact:
@@ -185,7 +185,7 @@ func Brings(root string) int {
 
 // settled reports whether nothing happened here or in the repository since the last sync.
 func settled(ctx context.Context, s *knowledge.Store, files []logFile, m memo) (r Report, ok bool, err error) {
-	err = s.Look(ctx, func(k state.Known, _ time.Time) error {
+	err = s.ViewSome(ctx, func(k state.Reader, _ time.Time) error {
 		ok = k.Replica != nil && k.Replica.Commit == k.Seq && len(files) == len(m.Files)
 		if ok {
 			r.Replica = k.Replica.ID
@@ -341,7 +341,7 @@ func newPlan(st *state.State, dir string, in incoming, now time.Time) (*plan, er
 	p.compare(st, base)
 	r := &p.report
 	r.Replica, r.Written, r.TakenIn, r.file = p.next.ID, len(p.ours), len(p.theirs), logDir+"/"+p.next.ID+".jsonl"
-	if n := p.folded.Doubles; n > base.Doubles {
+	if n := p.folded.DuplicateIDs; n > base.DuplicateIDs {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s in the repository two contents; both are kept", numbersHave(n)))
 	}
 	p.events = append(p.events, state.Event{Replica: &p.next})
@@ -480,8 +480,8 @@ func (p *plan) compare(st *state.State, base *Folded) {
 		l.replace(&changed, f.State, st)
 	}
 	for _, d := range f.State.Disputed {
-		if state.StandingOf(f.State, d, f.State.At()) == formats.DisputeOpen && !slices.ContainsFunc(st.Disputed, func(x formats.Dispute) bool { return sameDispute(d, x) }) {
-			p.report.Disputes = append(p.report.Disputes, knowledge.DisputingOf(f.State, d, f.State.At()).Line())
+		if state.DisputeState(f.State, d, f.State.At()) == formats.DisputeOpen && !slices.ContainsFunc(st.Disputed, func(x formats.Dispute) bool { return sameDispute(d, x) }) {
+			p.report.Disputes = append(p.report.Disputes, knowledge.DisputeInfoOf(f.State, d, f.State.At()).Line())
 		}
 	}
 	if !equal(changed, state.Replacement{}) {
@@ -589,7 +589,7 @@ func beforeShared(v *fact.Version, shared []*fact.Version) *fact.Version {
 func (p *plan) forget(dir string) error {
 	all := p.all()
 	for i, l := range all {
-		if name, gone := p.folded.Gone[l]; gone {
+		if name, gone := p.folded.Erased[l]; gone {
 			all[i] = l.gone(name)
 		}
 	}

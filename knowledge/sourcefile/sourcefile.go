@@ -40,14 +40,14 @@ const (
 	maxLines = 4 << 20 // bytes that are searched for the lines
 )
 
-// Standing is how a file compares with what it was.
-type Standing string
+// State says whether a file is what it was.
+type State string
 
 // The states of a file.
 const (
-	Same    Standing = ""
-	Changed Standing = "changed"
-	Gone    Standing = "gone"
+	Same    State = ""
+	Changed State = "changed"
+	Gone    State = "gone"
 )
 
 // Error says why a file that a source names cannot be checked.
@@ -172,9 +172,8 @@ func (f *Files) Now(was formats.FileState) (now formats.FileState, there bool) {
 	return now, true
 }
 
-// Standing tells how a file compares with what it was. A file that cannot be read
-// has changed.
-func (f *Files) Standing(was formats.FileState) Standing {
+// Compare reports whether a file is what it was. A file that cannot be read has changed.
+func (f *Files) Compare(was formats.FileState) State {
 	now, there := f.Now(was)
 	switch {
 	case !there:

@@ -61,7 +61,7 @@ func TestOnlyTheNamedLinesCount(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, text       string
-		some, one, whole Standing
+		some, one, whole State
 	}{
 		{"touched", string(data), Same, Same, Same},
 		{"another line", strings.Replace(string(data), "line 9\n", "line nine\n", 1), Same, Same, Changed},
@@ -74,15 +74,15 @@ func TestOnlyTheNamedLinesCount(t *testing.T) {
 	} {
 		write(t, dir, "src/auth.ts", c.text)
 		for range 2 { // also from memory
-			if got := [3]Standing{f.Standing(some), f.Standing(one), f.Standing(whole)}; got != [3]Standing{c.some, c.one, c.whole} {
-				t.Errorf("%s: %q, want %q", c.name, got, [3]Standing{c.some, c.one, c.whole})
+			if got := [3]State{f.Compare(some), f.Compare(one), f.Compare(whole)}; got != [3]State{c.some, c.one, c.whole} {
+				t.Errorf("%s: %q, want %q", c.name, got, [3]State{c.some, c.one, c.whole})
 			}
 		}
 	}
 	if err := os.Remove(filepath.Join(dir, "src/auth.ts")); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.Standing(one); got != Gone {
+	if got := f.Compare(one); got != Gone {
 		t.Errorf("a removed file is %q", got)
 	}
 }
@@ -102,7 +102,7 @@ func TestFileIsReadOnlyIfSizeOrTimeChanged(t *testing.T) {
 	if err := os.Chtimes(path, was.Modified, was.Modified); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.Standing(was); got != Same {
+	if got := f.Compare(was); got != Same {
 		t.Errorf("a file of the same size and time was read: %q", got)
 	}
 }
@@ -171,7 +171,7 @@ func TestReplacedFileHasChanged(t *testing.T) {
 		if err := put(); err != nil {
 			t.Fatal(err)
 		}
-		if got := f.Standing(was); got != Changed {
+		if got := f.Compare(was); got != Changed {
 			t.Errorf("%s in its place: %q", name, got)
 		}
 	}
@@ -192,7 +192,7 @@ func TestLargeFile(t *testing.T) {
 	if err := os.Truncate(path, 1<<30+1); err != nil {
 		t.Fatal(err)
 	}
-	if a, b := f.Standing(line), f.Standing(whole); a != Same || b != Changed {
+	if a, b := f.Compare(line), f.Compare(whole); a != Same || b != Changed {
 		t.Errorf("after it grew its line is %q and the file %q", a, b)
 	}
 }
@@ -235,7 +235,7 @@ func TestFileThatChangesWhileItIsRead(t *testing.T) {
 }
 
 // A check of files that nobody touched costs one stat each.
-func BenchmarkStanding(b *testing.B) {
+func BenchmarkCompare(b *testing.B) {
 	dir := b.TempDir()
 	f := New(dir)
 	var files []formats.FileState
@@ -258,7 +258,7 @@ func BenchmarkStanding(b *testing.B) {
 	b.Run("10000", func(b *testing.B) {
 		for b.Loop() {
 			for _, was := range files {
-				if f.Standing(was) != Same {
+				if f.Compare(was) != Same {
 					b.Fatal("changed")
 				}
 			}

@@ -154,7 +154,7 @@ var errEarlier = errors.New("the clock is before the commit of the index")
 
 // Summaries yields, in no order, the fact and the summary of every version that is believed and not over at now, the
 // present. The period is that of [fact.Timeline]. Patterns and gotchas have none.
-func (k Known) Summaries(now time.Time) iter.Seq2[fact.ID, fact.Summary] {
+func (k Reader) Summaries(now time.Time) iter.Seq2[fact.ID, fact.Summary] {
 	return func(yield func(fact.ID, fact.Summary) bool) {
 		s := k.state
 		for n, vs := range s.facts {
@@ -185,7 +185,7 @@ func (k Known) Summaries(now time.Time) iter.Seq2[fact.ID, fact.Summary] {
 
 // Ended lists, in no order, the facts of which a version ended, or was taken back, after
 // since and by now, the present. They may have another value since then.
-func (k Known) Ended(since, now time.Time) (out []fact.ID) {
+func (k Reader) Ended(since, now time.Time) (out []fact.ID) {
 	s := k.state
 	within := func(until *time.Time) bool { return until != nil && until.After(since) && !until.After(now) }
 	for n, vs := range s.facts {

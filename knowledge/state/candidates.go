@@ -23,8 +23,8 @@ const (
 // Candidates runs f with facts that hold one of some stems in key or value, from what is at hand. That
 // is the facts in memory, of very many the ones that changed last, and in a command the stored
 // index. It indexes nothing and may miss facts.
-func (l *Log) Candidates(ctx context.Context, stems []string, f func(Known, []fact.ID) error) error {
-	return l.look(ctx, func(s *State, _ journal.Head) error {
+func (l *Log) Candidates(ctx context.Context, stems []string, f func(Reader, []fact.ID) error) error {
+	return l.viewSome(ctx, func(s *State, _ journal.Head) error {
 		names := inMemory(s, stems)
 		if s.base != nil {
 			counts, err := s.base.index.Frequencies(ctx, stems)
@@ -47,7 +47,7 @@ func (l *Log) Candidates(ctx context.Context, stems []string, f func(Known, []fa
 				}
 			}
 		}
-		return f(s.Known(), names)
+		return f(s.Reader(), names)
 	})
 }
 

@@ -22,7 +22,7 @@ const (
 )
 
 // FactOf is the fact, among those that a commit touched, which has a version.
-func (k Known) FactOf(version string, touched []string) (n fact.ID, ok bool) {
+func (k Reader) FactOf(version string, touched []string) (n fact.ID, ok bool) {
 	for _, key := range touched {
 		name, isFact := strings.CutPrefix(key, "fact ")
 		category, rest, _ := strings.Cut(name, "\x00")

@@ -13,7 +13,7 @@ import (
 func (s *State) FileNow(formats.FileState) (now formats.FileState, there bool) { return now, false }
 
 // FileNow is [Facts.FileNow].
-func (k Known) FileNow(was formats.FileState) (now formats.FileState, there bool) {
+func (k Reader) FileNow(was formats.FileState) (now formats.FileState, there bool) {
 	if k.Files == nil {
 		return now, false
 	}
@@ -24,10 +24,10 @@ func (k Known) FileNow(was formats.FileState) (now formats.FileState, there bool
 func (l *Lists) Disputes(n fact.ID) []formats.Dispute { return disputesOf(l.Disputed, n) }
 
 // Disputes is [Facts.Disputes].
-func (k Known) Disputes(n fact.ID) []formats.Dispute { return k.Lists.Disputes(n) }
+func (k Reader) Disputes(n fact.ID) []formats.Dispute { return k.Lists.Disputes(n) }
 
 // Dispute is [Facts.Dispute].
-func (k Known) Dispute(id string) (formats.Dispute, bool) { return k.Lists.Dispute(id) }
+func (k Reader) Dispute(id string) (formats.Dispute, bool) { return k.Lists.Dispute(id) }
 
 func disputesOf(list []formats.Dispute, n fact.ID) (out []formats.Dispute) {
 	for _, d := range list {
@@ -52,7 +52,7 @@ func (l *Lists) Dispute(id string) (d formats.Dispute, ok bool) {
 // the oldest first.
 func OpenDisputes(f Facts, list []formats.Dispute, at time.Time) (out []formats.Dispute) {
 	for _, d := range list {
-		if !d.At.After(at) && StandingOf(f, d, at) == formats.DisputeOpen {
+		if !d.At.After(at) && DisputeState(f, d, at) == formats.DisputeOpen {
 			out = append(out, d)
 		}
 	}
@@ -65,7 +65,7 @@ func OpenDisputes(f Facts, list []formats.Dispute, at time.Time) (out []formats.
 //   - its value, or the end that it gives, is believed;
 //   - its opponent has ended;
 //   - its rival no longer says the same.
-func StandingOf(f Facts, d formats.Dispute, at time.Time) string {
+func DisputeState(f Facts, d formats.Dispute, at time.Time) string {
 	if d.State != formats.DisputeOpen {
 		return d.State
 	}

@@ -28,7 +28,7 @@ type Event struct {
 	Note      *formats.Insight    `json:"note,omitempty"`
 	Erase     *formats.Tombstone  `json:"erase,omitempty"`
 	Extra     formats.Unknown     `json:"extra,omitempty"` // members of an imported file that we do not know
-	Rename    *formats.Renaming   `json:"rename,omitempty"`
+	Rename    *formats.Rename     `json:"rename,omitempty"`
 	Revive    *formats.Tombstone  `json:"revive,omitempty"` // an import with replace may bring an erased name back
 	Replace   *Replacement        `json:"replace,omitempty"`
 	Replica   *formats.Replica    `json:"replica,omitempty"`

@@ -199,9 +199,9 @@ func lessonDocs(l *Lists) (docs []index.Doc) {
 }
 
 // Search runs f on the newest state, and the index of that state.
-func (l *Log) Search(ctx context.Context, f func(Known, *Index) error) error {
+func (l *Log) Search(ctx context.Context, f func(Reader, *Index) error) error {
 	run := func() error {
-		return l.look(ctx, func(st *State, h journal.Head) error {
+		return l.viewSome(ctx, func(st *State, h journal.Head) error {
 			if err := l.index.follow(st, h); err != nil {
 				return err
 			}
@@ -209,7 +209,7 @@ func (l *Log) Search(ctx context.Context, f func(Known, *Index) error) error {
 			for _, v := range st.Lessons() {
 				x.lessons[v.ID] = v
 			}
-			return f(st.Known(), x)
+			return f(st.Reader(), x)
 		})
 	}
 	err := run()
@@ -272,7 +272,7 @@ func (l *Log) Sync(ctx context.Context, least int, progress func(done int)) erro
 }
 
 func (l *Log) sync(ctx context.Context, least int, progress func(done int)) error {
-	if err := l.Search(ctx, func(Known, *Index) error { return nil }); err != nil {
+	if err := l.Search(ctx, func(Reader, *Index) error { return nil }); err != nil {
 		return err
 	}
 	l.index.mu.Lock()
@@ -307,7 +307,7 @@ func (l *Log) sync(ctx context.Context, least int, progress func(done int)) erro
 
 // erased counts the facts that were erased.
 func (l *Log) erased(ctx context.Context) (n int) {
-	_ = l.Look(ctx, func(k Known) error { n = len(k.tombstones); return nil })
+	_ = l.ViewSome(ctx, func(k Reader) error { n = len(k.tombstones); return nil })
 	return n
 }
 

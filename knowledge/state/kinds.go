@@ -41,7 +41,7 @@ func (e Event) kind() kind {
 	case e.Revive != nil:
 		return kind{final: wasImport, fold: func(s *State) { s.revive(fact.IDOf(e.Revive.Category, e.Revive.Key)) }}
 	case e.Rename != nil:
-		return ofRenaming(e.Rename)
+		return ofRename(e.Rename)
 	case e.Replace != nil:
 		return kind{touches: e.Replace.touches(), fold: e.Replace.fold}
 	case e.Pattern != nil:
@@ -138,8 +138,8 @@ func erase(s *State, t formats.Tombstone) {
 	s.Lists.erase(n, t)
 }
 
-// ofRenaming is the kind of an event that moves the versions of a fact to another name.
-func ofRenaming(r *formats.Renaming) kind {
+// ofRename is the kind of an event that moves the versions of a fact to another name.
+func ofRename(r *formats.Rename) kind {
 	from, to := fact.IDOf(r.From.Category, r.From.Key), fact.IDOf(r.To.Category, r.To.Key)
 	return kind{
 		touches: []string{keyOf(r.From.Category, r.From.Key), keyOf(r.To.Category, r.To.Key)},

@@ -137,7 +137,7 @@ func (l *Lists) unlink(n fact.ID) {
 
 // rename has relations, verdicts and disputes follow a fact to another name. A
 // relation of a fact with itself is dropped, and so is one that is there already.
-func (l *Lists) rename(r *formats.Renaming) {
+func (l *Lists) rename(r *formats.Rename) {
 	from := fact.IDOf(r.From.Category, r.From.Key)
 	follow := func(n *formats.Name) {
 		if fact.IDOf(n.Category, n.Key) == from {
@@ -330,9 +330,9 @@ func (l *List[T]) kind(x T, to func([]T) []T) kind {
 	return kind{
 		touches: l.Keys(x), final: l.final,
 		keep: func(s *State, c *formats.Commit) string {
-			kept := l.Former(c)
-			if old, ok := l.Find(&s.Lists, x); ok && l.index(*kept, x) < 0 {
-				*kept = append(*kept, old)
+			former := l.Former(c)
+			if old, ok := l.Find(&s.Lists, x); ok && l.index(*former, x) < 0 {
+				*former = append(*former, old)
 			}
 			return ""
 		},

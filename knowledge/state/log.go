@@ -149,14 +149,14 @@ func (l *Log) View(ctx context.Context, f func(*State) error) error {
 	return w.View(ctx, func(st *State, _ journal.Head) error { return f(st) })
 }
 
-// Look runs f on the newest state, for what needs few facts: they may come from
-// the index. f may run twice.
-func (l *Log) Look(ctx context.Context, f func(Known) error) error {
-	return l.look(ctx, func(st *State, _ journal.Head) error { return f(st.Known()) })
+// ViewSome runs f on the newest state, for callers that need few facts. They may come
+// from the index. f may run twice.
+func (l *Log) ViewSome(ctx context.Context, f func(Reader) error) error {
+	return l.viewSome(ctx, func(st *State, _ journal.Head) error { return f(st.Reader()) })
 }
 
-// look runs f on a state that may have a base.
-func (l *Log) look(ctx context.Context, f func(*State, journal.Head) error) error {
+// viewSome runs f on a state that may read facts from the index (a base).
+func (l *Log) viewSome(ctx context.Context, f func(*State, journal.Head) error) error {
 	return l.either(func(log *journal.Log[*State, Event]) error {
 		return log.View(ctx, func(st *State, h journal.Head) error { return st.checked(f(st, h)) })
 	})
@@ -211,10 +211,10 @@ func (s *State) checked(err error) error {
 // nothing; no events is no commit. It is for decisions that need few facts.
 // decide may run more than once. The time is that of the commit, later than any
 // before.
-func (l *Log) Decide(ctx context.Context, decide func(Known, time.Time) ([]Event, error)) error {
+func (l *Log) UpdateSome(ctx context.Context, decide func(Reader, time.Time) ([]Event, error)) error {
 	return l.either(func(log *journal.Log[*State, Event]) error {
 		return l.update(ctx, log, func(st *State, now time.Time) ([]Event, error) {
-			events, err := decide(st.Known(), now)
+			events, err := decide(st.Reader(), now)
 			return events, st.checked(err)
 		})
 	})
@@ -288,7 +288,7 @@ func commitsOf(vs []*fact.Version) func(commit []byte) bool {
 		names[keyOf(v.Category, v.Key)] = true
 		for _, text := range []string{v.ID, v.Value} {
 			quoted, _ := journal.Encode(text) // a string always encodes
-			if len(text) >= partLeast {
+			if len(text) >= minPart {
 				quoted = quoted[1 : len(quoted)-1]
 			}
 			texts = append(texts, quoted)
@@ -308,8 +308,8 @@ func commitsOf(vs []*fact.Version) func(commit []byte) bool {
 	}
 }
 
-// partLeast is how long a value is that is looked for inside other texts too.
-const partLeast = 8
+// minPart is how long a value is that is looked for inside other texts too.
+const minPart = 8
 
 // Fetch brings the copy of a team's facts up to date. Without a team it does nothing.
 func (l *Log) Fetch(ctx context.Context) error { return l.any().Fetch(ctx) }

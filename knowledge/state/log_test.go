@@ -34,7 +34,7 @@ func must(t *testing.T, err error) {
 }
 
 // random is a commit of some events on few facts.
-func random(r *rand.Rand, k Known, now time.Time) (events []Event) {
+func random(r *rand.Rand, k Reader, now time.Time) (events []Event) {
 	for range 1 + r.IntN(4) {
 		category, key := fmt.Sprint("Room ", r.IntN(3)), fmt.Sprint("key/", r.IntN(8))
 		n := fact.IDOf(category, key)
@@ -57,8 +57,8 @@ func random(r *rand.Rand, k Known, now time.Time) (events []Event) {
 	return events
 }
 
-// told is what Known says of every fact, with the names and values that lead to it.
-func told(k Known) (lines []string) {
+// told is what Reader says of every fact, with the names and values that lead to it.
+func told(k Reader) (lines []string) {
 	for i := range 3 {
 		for j := range 8 {
 			n := fact.IDOf(fmt.Sprint("Room ", i), fmt.Sprint("key/", j))
@@ -90,7 +90,7 @@ func TestStateFromIndexIsTheWholeState(t *testing.T) {
 			l := logs[r.IntN(len(logs))]
 			switch x := r.IntN(10); {
 			case x < 6:
-				must(t, l.Decide(t.Context(), func(k Known, now time.Time) ([]Event, error) { return random(r, k, now), nil }))
+				must(t, l.UpdateSome(t.Context(), func(k Reader, now time.Time) ([]Event, error) { return random(r, k, now), nil }))
 			case x < 7:
 				must(t, l.Compact(t.Context()))
 			case x < 9:
@@ -100,9 +100,9 @@ func TestStateFromIndexIsTheWholeState(t *testing.T) {
 			}
 			var want []string
 			cold := openLog(t, dir)
-			must(t, cold.View(t.Context(), func(st *State) error { want = told(st.Known()); return nil }))
+			must(t, cold.View(t.Context(), func(st *State) error { want = told(st.Reader()); return nil }))
 			for i, l := range append([]*Log{cold}, logs...) {
-				must(t, l.Look(t.Context(), func(k Known) error {
+				must(t, l.ViewSome(t.Context(), func(k Reader) error {
 					if k.state.base != nil {
 						begun++
 					}
@@ -111,7 +111,7 @@ func TestStateFromIndexIsTheWholeState(t *testing.T) {
 					}
 					return nil
 				}))
-				must(t, l.Search(t.Context(), func(k Known, x *Index) error {
+				must(t, l.Search(t.Context(), func(k Reader, x *Index) error {
 					for _, v := range x.state.Lessons() {
 						if got, err := x.Version(t.Context(), v.ID); err != nil || got == nil {
 							t.Errorf("%s: %v, %v", v.ID, got, err)
@@ -144,7 +144,7 @@ func TestDamagedBaseIsLeftForTheFacts(t *testing.T) {
 	l := openLog(t, dir)
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 30 {
-		must(t, l.Decide(t.Context(), func(k Known, now time.Time) ([]Event, error) { return random(r, k, now), nil }))
+		must(t, l.UpdateSome(t.Context(), func(k Reader, now time.Time) ([]Event, error) { return random(r, k, now), nil }))
 	}
 	must(t, l.Sync(t.Context(), 1, nil))
 	must(t, l.Close())
@@ -152,8 +152,8 @@ func TestDamagedBaseIsLeftForTheFacts(t *testing.T) {
 	defer l.Close()
 	var want, got []string
 	calls := 0
-	must(t, l.View(t.Context(), func(st *State) error { want = told(st.Known()); return nil }))
-	must(t, l.Look(t.Context(), func(k Known) error {
+	must(t, l.View(t.Context(), func(st *State) error { want = told(st.Reader()); return nil }))
+	must(t, l.ViewSome(t.Context(), func(k Reader) error {
 		if calls++; calls == 1 {
 			k.state.base.fail(fmt.Errorf("a file is gone"))
 		}
@@ -163,7 +163,7 @@ func TestDamagedBaseIsLeftForTheFacts(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || calls != 2 {
 		t.Errorf("%d calls: %s", calls, diff)
 	}
-	must(t, l.Look(t.Context(), func(k Known) error { got = told(k); return nil }))
+	must(t, l.ViewSome(t.Context(), func(k Reader) error { got = told(k); return nil }))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -178,13 +178,13 @@ func TestIndexOfALogThatLostCommits(t *testing.T) {
 	dir, older := t.TempDir(), t.TempDir()
 	put := func(l *Log, key string) {
 		t.Helper()
-		must(t, l.Decide(t.Context(), func(_ Known, now time.Time) ([]Event, error) {
+		must(t, l.UpdateSome(t.Context(), func(_ Reader, now time.Time) ([]Event, error) {
 			return []Event{{Put: &fact.Version{ID: formats.VersionID("room", key, key, now, 0), Category: "room", Key: key, Value: key, CreatedAt: now, ValidFrom: now, RecordedFrom: now}}}, nil
 		}))
 	}
 	count := func(l *Log) (n int) {
 		t.Helper()
-		must(t, l.Search(t.Context(), func(_ Known, x *Index) error { n = x.Count(); return nil }))
+		must(t, l.Search(t.Context(), func(_ Reader, x *Index) error { n = x.Count(); return nil }))
 		return n
 	}
 	setBack := func() {
@@ -218,7 +218,7 @@ func TestIndexOfALogThatLostCommits(t *testing.T) {
 		if n := count(l); n != 2 {
 			t.Fatalf("after loss %d: %d facts in the index", i, n)
 		}
-		must(t, l.Search(t.Context(), func(_ Known, x *Index) error {
+		must(t, l.Search(t.Context(), func(_ Reader, x *Index) error {
 			if docs, err := x.Named(t.Context(), fmt.Sprint("after ", i)); err != nil || len(docs) != 1 {
 				t.Errorf("after loss %d the new fact is not found: %v, %v", i, docs, err)
 			}

@@ -17,7 +17,7 @@ type Overlay struct {
 
 // NewOverlay is an overlay without decisions. rooms maps folded categories to
 // spellings that facts does not have; folding adds to it. It may be nil.
-func Over(facts Facts, rooms map[string]string) *Overlay {
+func NewOverlay(facts Facts, rooms map[string]string) *Overlay {
 	if rooms == nil {
 		rooms = map[string]string{}
 	}

@@ -40,8 +40,8 @@ type Facts interface {
 	FileNow(was formats.FileState) (now formats.FileState, there bool)
 }
 
-// Known is what can be asked without having all facts in memory.
-type Known struct {
+// Reader reads facts without having all of them in memory.
+type Reader struct {
 	Facts
 	*Lists
 
@@ -96,9 +96,9 @@ func New() *State {
 	return &State{facts: map[fact.ID][]*fact.Version{}, aliases: map[string][]fact.ID{}, names: map[string]fact.ID{}, rooms: map[string]string{}, values: &values{}}
 }
 
-// Known is the state as those see it who need few facts.
-func (s *State) Known() Known {
-	return Known{Facts: s, Lists: &s.Lists, Seq: s.seq, At: s.at, Count: s.count, state: s}
+// Reader gives access to single facts of the state.
+func (s *State) Reader() Reader {
+	return Reader{Facts: s, Lists: &s.Lists, Seq: s.seq, At: s.at, Count: s.count, state: s}
 }
 
 // Seq is the number of the last commit, zero before the first.
@@ -453,9 +453,10 @@ func (c *changes) since(seq uint64) (names []fact.ID, lessonsToo, ok bool) {
 	return names, lessonsToo, true
 }
 
-// ChangedSince returns the versions of the facts that commits after an instant changed,
-// patterns and gotchas among them. ok is false where that is not known without reading all facts.
-func (k Known) ChangedSince(at time.Time) (vs []*fact.Version, ok bool) {
+// ChangedSince returns the versions of the facts that the commits after the one of an instant
+// changed, patterns and gotchas among them. ok is false where that is not known without reading
+// all facts, or where no commit has that instant: another copy of the file had one.
+func (k Reader) ChangedSince(at time.Time) (vs []*fact.Version, ok bool) {
 	s := k.state
 	if at.Before(s.began) || at.After(s.at) { // of a later commit than the newest: that one was lost
 		return nil, false

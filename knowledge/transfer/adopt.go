@@ -26,7 +26,7 @@ func Adopt(ctx context.Context, s *knowledge.Store, dataDirs []string) error {
 		return nil
 	}
 	taken := false
-	err := s.Look(ctx, func(k state.Known, _ time.Time) error { _, taken = k.Last(state.NoteAdopt); return nil })
+	err := s.ViewSome(ctx, func(k state.Reader, _ time.Time) error { _, taken = k.Last(state.NoteAdopt); return nil })
 	if err != nil || taken {
 		return err
 	}

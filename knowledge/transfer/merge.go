@@ -56,7 +56,7 @@ type source struct {
 // ctx ends: of tens of thousands of facts it takes seconds.
 func (m *merger) decide(ctx context.Context, st *state.State, p formats.Parsed, now time.Time) ([]state.Event, error) {
 	m.st, m.now, m.present, m.events = st, now, fact.Present(m.store.Now(), now), nil
-	m.over = state.Over(st, nil)
+	m.over = state.NewOverlay(st, nil)
 	b := &m.before
 	m.r.Parsed, m.r.Added, m.r.Skipped, m.r.Removed, m.r.Disputed, m.r.Replaced, m.r.Lessons, m.r.First = b.Parsed, b.Added, b.Skipped, b.Removed, b.Disputed, b.Replaced, b.Lessons, slices.Clip(b.First)
 	m.r.NotAdded, m.r.InPart = slices.Clip(b.NotAdded), slices.Clip(b.InPart)
@@ -112,7 +112,7 @@ func (m *merger) group(ctx context.Context, p formats.Parsed) (map[fact.ID]incom
 	if m.rooms == nil {
 		m.rooms = map[string]string{}
 	}
-	alone := state.Over(state.New(), m.rooms)
+	alone := state.NewOverlay(state.New(), m.rooms)
 	for i, r := range p.Records {
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
@@ -237,7 +237,7 @@ func (m *merger) contest(n fact.ID, in incoming) {
 	if len(theirs.Sources) > 0 {
 		claim.Source = theirs.Sources[len(theirs.Sources)-1]
 	}
-	events := knowledge.Contest(m.over, claim, ours, m.present)
+	events := knowledge.OpenDispute(m.over, claim, ours, m.present)
 	m.add(events...)
 	m.r.Disputed += min(len(events), 1)
 }

@@ -56,7 +56,7 @@ func Count(ctx context.Context, s *knowledge.Store) (n int, err error) {
 }
 
 func active(st *state.State, now time.Time) (n int) {
-	for _, room := range listing.RoomsOf(st.Known(), now) {
+	for _, room := range listing.RoomsOf(st.Reader(), now) {
 		n += room.Facts
 	}
 	return n
@@ -68,7 +68,7 @@ func activeIn(st *state.State, now time.Time, versions []*formats.Fact) (n int) 
 	for _, f := range versions {
 		names[fact.IDOf(f.Category, f.Key)] = true
 	}
-	for name, x := range st.Known().Summaries(now) {
+	for name, x := range st.Reader().Summaries(now) {
 		if names[name] && !x.Archived && x.Period.Contains(now) {
 			names[name] = false
 			n++

@@ -179,7 +179,7 @@ func importRooms(ctx context.Context, s *knowledge.Store, in Incoming, files []f
 	decide := func(st *state.State, now time.Time) ([]state.Event, error) {
 		r = before
 		r.Missing = slices.Clone(before.Missing)
-		over := state.Over(st, nil)
+		over := state.NewOverlay(st, nil)
 		knows := func(id string) bool { return st.ByID(id) != nil }
 		careful := len(slices.Collect(st.Tombstones())) > 0 && slices.ContainsFunc(ids, knows)
 		var all []state.Event

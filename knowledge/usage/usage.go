@@ -41,21 +41,21 @@ func Open(dir string, now func() time.Time) *Record {
 
 // Of returns how v was read: what its file says and what was counted here.
 func (u *Record) Of(v *fact.Version) fact.Retrievals {
-	told := fact.Retrievals{Count: v.RetrievalCount}
+	stored := fact.Retrievals{Count: v.RetrievalCount}
 	if v.LastRetrieved != nil {
-		told.Last = *v.LastRetrieved
+		stored.Last = *v.LastRetrieved
 	}
-	return u.With(v.ID, told)
+	return u.With(v.ID, stored)
 }
 
 // With adds what was counted here of a version to what its file says.
-func (u *Record) With(version string, told fact.Retrievals) fact.Retrievals {
+func (u *Record) With(version string, stored fact.Retrievals) fact.Retrievals {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	r := u.seen[version]
-	r.Count += told.Count
-	if told.Last.After(r.Last) {
-		r.Last = told.Last
+	r.Count += stored.Count
+	if stored.Last.After(r.Last) {
+		r.Last = stored.Last
 	}
 	return r
 }

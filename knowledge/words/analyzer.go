@@ -32,7 +32,7 @@ func NewLexicon() *Lexicon { return &Lexicon{words: map[string]Token{}} }
 
 // Of more words, or longer ones, no memory is kept: texts may be anything.
 const (
-	mostWords   = 1 << 16
+	maxWords    = 1 << 16
 	longestWord = 24
 )
 
@@ -44,7 +44,7 @@ func (a *Lexicon) plain(s string) Token {
 	t, ok := a.words[s]
 	if !ok {
 		t = plainWord(s)
-		if len(a.words) < mostWords {
+		if len(a.words) < maxWords {
 			a.words[strings.Clone(s)] = t
 		}
 	}

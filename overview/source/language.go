@@ -213,14 +213,14 @@ func pythonSpecs(groups []string) (specs []string) {
 	return specs
 }
 
-const useMost = 4 << 10 // bytes of one import
+const maxUse = 4 << 10 // bytes of one import
 
 var useGroup = formats.Regexp(`([^{},]*)\{([^{}]*)\}`)
 
 // usePaths are the paths of a use of Rust or PHP: a::{b, c::d as e}. It takes
 // the innermost braces apart until there are none.
 func usePaths(spec, separator string) (paths []string) {
-	spec = strings.Join(strings.Fields(spec[:min(len(spec), useMost)]), " ")
+	spec = strings.Join(strings.Fields(spec[:min(len(spec), maxUse)]), " ")
 	for range 10 {
 		spec = useGroup().ReplaceAllStringFunc(spec, func(group string) string {
 			prefix, inner, _ := strings.Cut(strings.TrimSuffix(group, "}"), "{")

@@ -104,7 +104,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("tsconfig.json", "{\"compilerOptions\":{\"paths\":{\"a\":[\"b\",],}}}")
 	f.Fuzz(func(t *testing.T, name, src string) {
 		got := Read(name, src)
-		if len(got.Doc) > docMost+3 || len(got.Names) > namesMost || len(got.Imports) > importsMost || len(got.Terms) > termsMost {
+		if len(got.Doc) > maxDoc+3 || len(got.Names) > maxNames || len(got.Imports) > maxImports || len(got.Terms) > maxTerms {
 			t.Errorf("%d bytes of doc, %d names, %d imports, %d terms", len(got.Doc), len(got.Names), len(got.Imports), len(got.Terms))
 		}
 	})

@@ -20,13 +20,13 @@ type File struct {
 
 // What is kept of a file.
 const (
-	namesMost   = 12
-	docMost     = 140 // bytes
-	importsMost = 400
-	termsMost   = 400
-	proseMost   = 300 // words of comments, after which no further comment is taken in
-	proseBytes  = 4 << 10
-	lateDoc     = 3 // definitions before a comment that is not about the file
+	maxNames   = 12
+	maxDoc     = 140 // bytes
+	maxImports = 400
+	maxTerms   = 400
+	maxProse   = 300 // words of comments, after which no further comment is taken in
+	proseBytes = 4 << 10
+	lateDoc    = 3 // definitions before a comment that is not about the file
 )
 
 // Read reads a file of the given name. Text that is not UTF-8, does not
@@ -79,7 +79,7 @@ func (r *reader) define(name string) {
 		return
 	}
 	r.terms.add(name, weighName)
-	if len(r.out.Names) < namesMost {
+	if len(r.out.Names) < maxNames {
 		r.out.Names = append(r.out.Names, strings.ToValidUTF8(strings.Clone(name), "?"))
 	} else {
 		r.out.More++
@@ -88,7 +88,7 @@ func (r *reader) define(name string) {
 
 // imports notes an import.
 func (r *reader) imports(spec string) {
-	if spec == "" || len(spec) > 500 || len(r.out.Imports) >= importsMost || strings.ContainsAny(spec, "\x00\n") {
+	if spec == "" || len(spec) > 500 || len(r.out.Imports) >= maxImports || strings.ContainsAny(spec, "\x00\n") {
 		return
 	}
 	if !slices.Contains(r.out.Imports, spec) {
@@ -106,7 +106,7 @@ func (r *reader) remark(comment string, main bool) {
 	if main && len(r.out.Names) < lateDoc && r.out.Doc == "" && strings.ContainsAny(clean, " .\n") {
 		r.out.Doc = sentence(clean)
 	}
-	if r.prose < proseMost {
+	if r.prose < maxProse {
 		r.prose += r.terms.add(Clip(clean, proseBytes), weighProse)
 	}
 }
@@ -170,7 +170,7 @@ func sentence(clean string) string {
 		}
 	}
 	clean = strings.TrimRight(clean, ".:; ")
-	return Clip(clean, docMost)
+	return Clip(clean, maxDoc)
 }
 
 // abbreviated reports whether the full stop after s ends a short form.

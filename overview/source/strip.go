@@ -10,8 +10,8 @@ type comment struct {
 }
 
 const (
-	commentMost = 4 << 10 // bytes of comment lines that are joined
-	stringMost  = 2 << 10 // bytes of a string on one line
+	maxComment = 4 << 10 // bytes of comment lines that are joined
+	maxString  = 2 << 10 // bytes of a string on one line
 )
 
 // beforeRegexp is what may stand before a regular expression of JavaScript; a
@@ -60,7 +60,7 @@ func (p *stripper) step(i int) int {
 		}
 	}
 	if strings.IndexByte(p.quotes, c) >= 0 && (c != '/' || strings.IndexByte(beforeRegexp, prev) >= 0) {
-		line, _, _ := strings.Cut(rest[1:min(len(rest), stringMost)], "\n")
+		line, _, _ := strings.Cut(rest[1:min(len(rest), maxString)], "\n")
 		if n, ok := closing(line, rest[:1], true); ok {
 			return i + 1 + n
 		}
@@ -107,5 +107,5 @@ func (p *stripper) skip(from, to int, keep bool) int {
 func (p *stripper) joins(last *comment, from int) bool {
 	end := last.at + len(last.body)
 	isLine := func(i int) bool { return p.src[i] == '#' || strings.HasPrefix(p.src[i:], "//") }
-	return isLine(last.at) && isLine(from) && len(last.body) < commentMost && strings.TrimSpace(p.src[end:from]) == "" && strings.Count(p.src[end:from], "\n") < 2
+	return isLine(last.at) && isLine(from) && len(last.body) < maxComment && strings.TrimSpace(p.src[end:from]) == "" && strings.Count(p.src[end:from], "\n") < 2
 }

@@ -24,7 +24,7 @@ const (
 	weighProse = 1 // in a comment
 
 	weighBeginning = 3 // the beginning of a word of the path
-	weightMost     = 60
+	maxWeight      = 60
 )
 
 // terms gathers the words of a file. They are cut and stemmed as facts are, by
@@ -77,7 +77,7 @@ func (t *terms) add(text string, weight int) (n int) {
 	return n
 }
 
-func (t *terms) hash(h uint32, weight int) { t.weights[h] = min(t.weights[h]+weight, weightMost) }
+func (t *terms) hash(h uint32, weight int) { t.weights[h] = min(t.weights[h]+weight, maxWeight) }
 
 // list is the terms that count most, sorted by hash.
 func (t *terms) list() []Term {
@@ -85,9 +85,9 @@ func (t *terms) list() []Term {
 	for _, h := range slices.Sorted(maps.Keys(t.weights)) {
 		out = append(out, Term{h, uint8(t.weights[h])})
 	}
-	if len(out) > termsMost {
+	if len(out) > maxTerms {
 		slices.SortStableFunc(out, func(a, b Term) int { return cmp.Compare(b.Weight, a.Weight) })
-		out = out[:termsMost]
+		out = out[:maxTerms]
 		slices.SortFunc(out, func(a, b Term) int { return cmp.Compare(a.Hash, b.Hash) })
 	}
 	return out

@@ -24,7 +24,7 @@ type account struct {
 
 // count records the tokens of a call that was answered, and the activity of its agent. A
 // call without an operation or a project is not counted.
-func (a *account) count(m op.Made) {
+func (a *account) count(m op.AnsweredCall) {
 	found, ok := a.stores.lastProjects.Load(m.Scope.Project)
 	if m.Scope == (op.Scope{}) || !ok || m.Tool == op.TokenReportName { // a report does not count itself
 		return
@@ -52,7 +52,7 @@ func (a *account) count(m op.Made) {
 
 // intentOf reports whether a call says what the session is working on. It does so by naming a
 // task or by claiming one.
-func intentOf(m op.Made) cost.Intent {
+func intentOf(m op.AnsweredCall) cost.Intent {
 	var args struct{ Task, State string }
 	switch {
 	case m.Tool == "ctx_task" && m.Action == "claim":

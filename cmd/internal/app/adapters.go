@@ -92,7 +92,7 @@ func (w projectStores) Tasks(ctx context.Context, agent, client string) (r knowl
 func taskLine(t tasks.Task) string { return fmt.Sprintf(`%s "%s"`, t.ID, prose.Clip(t.Title, 80)) }
 
 // Company gives a briefing the agents at work, and counts the unread messages.
-func (w projectStores) Company(ctx context.Context, agent string) ([]string, int, error) {
+func (w projectStores) Presence(ctx context.Context, agent string) ([]string, int, error) {
 	a, err := w.agents()
 	if err != nil {
 		return nil, 0, err

@@ -71,7 +71,7 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer)
 func (r *run) command() *cli.Command {
 	return cli.New(cli.Options{
 		In: r.in, Out: r.out, Err: r.errs, Version: strings.TrimPrefix(build().Text(), cli.Name+" "), Known: r.known,
-		Tools: r.tools, Plain: r.plain(), Begin: r.begin, Warn: r.warn, Made: r.made,
+		Tools: r.tools, Plain: r.plain(), Begin: r.begin, Warn: r.warn, OnAnswer: r.countCall,
 	})
 }
 
@@ -98,8 +98,8 @@ func caller(in io.Reader, out io.Writer) op.Caller {
 	return op.Caller{Kind: "tool"}
 }
 
-// made counts a call, and its warnings for --strict.
-func (r *run) made(m op.Made) {
+// countCall counts a call, and its warnings for --strict.
+func (r *run) countCall(m op.AnsweredCall) {
 	if m.Warned() {
 		r.warnings++
 	}

@@ -26,7 +26,7 @@ func command(t testing.TB, dir string, m *embed.Models) *knowledge.Store {
 
 func status(t testing.TB, s *knowledge.Store) knowledge.VectorStatus {
 	t.Helper()
-	st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.Nothing{})
+	st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.NoArgs{})
 	if err != nil {
 		t.Fatal(err)
 	}

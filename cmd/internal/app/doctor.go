@@ -128,7 +128,7 @@ func (x *examination) store(ctx context.Context) {
 		_, err = store.Recall(ctx, knowledge.Question{Query: absentWord, Mode: "lexical", Limit: 1})
 	}
 	if err == nil {
-		h, err = advice.Health(ctx, store, knowledge.Nothing{})
+		h, err = advice.Health(ctx, store, knowledge.NoArgs{})
 	}
 	switch {
 	case errors.Is(err, journal.ErrNewer):
@@ -202,7 +202,7 @@ func (x *examination) remove(paths ...string) error {
 // repository checks whether the store and the repository agree.
 func (x *examination) repository(ctx context.Context, sc op.Scope) {
 	w, err := x.stores.of(ctx, sc)
-	if err != nil || brings(w.project) == 0 {
+	if err != nil || repositoryFacts(w.project) == 0 {
 		return
 	}
 	r, err := w.sync(ctx, replica.Options{Check: true})

@@ -87,7 +87,7 @@ func TestReindexWithModel(t *testing.T) {
 	if err := peek(s, done.Name, &text); err != nil || !strings.Contains(text.Text, "Bread") {
 		t.Errorf("the first one is %q, %v", text.Text, err)
 	}
-	st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.Nothing{})
+	st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.NoArgs{})
 	want := fmt.Sprintf("encoder: static-minilm-256@2140a373 (%s is installed; built in until its backlog is empty); vectors: %s 1; backlog: ", done.Name, done.Name)
 	if err != nil || !strings.HasPrefix(st.Text(), "Knowledge embeddings: model=present, ") || !strings.Contains(st.Text(), want) || st.Backlog == 0 {
 		t.Errorf("stopped: %s, %v", st.Text(), err)
@@ -103,7 +103,7 @@ func TestReindexWithModel(t *testing.T) {
 	}
 	wg.Wait()
 	for _, s := range servers {
-		st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.Nothing{})
+		st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.NoArgs{})
 		if err != nil || st.Encoder != done.Name || st.IndexEntries != 41 || st.Backlog != 0 {
 			t.Errorf("%+v, %v", st, err)
 		}
@@ -162,7 +162,7 @@ func TestModelUnderARunningServer(t *testing.T) {
 			if err := change.do(done.Dir); err != nil {
 				t.Fatal(err)
 			}
-			st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.Nothing{})
+			st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.NoArgs{})
 			if err != nil || st.Model != change.model {
 				t.Errorf("%s, loaded %v: %s, %v", what, loaded, st.Text(), err)
 			}
@@ -191,7 +191,7 @@ func TestModelInstalledAgain(t *testing.T) {
 	}
 	for _, want := range []string{"broken", "present"} {
 		_, _ = knowledge.EmbeddingsReindex(t.Context(), s, knowledge.Reindexing{Wait: true}) // loads it
-		if st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.Nothing{}); err != nil || st.Model != want {
+		if st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.NoArgs{}); err != nil || st.Model != want {
 			t.Errorf("%s, %v; want %s", st.Text(), err, want)
 		}
 		tinyModel(t, m.Dir, "onnx/model.onnx")

@@ -46,12 +46,12 @@ func (w projectStores) intent() string {
 	return text
 }
 
-// namingMost is the number of facts whose files are considered.
-const namingMost = 20
+// maxNaming is the number of facts whose files are considered.
+const maxNaming = 20
 
 // Naming are the facts, patterns and gotchas that a task finds.
 func (m overviewMemory) Naming(ctx context.Context, task string) ([]string, error) {
-	return knowledge.Naming(ctx, m.store, task, namingMost)
+	return knowledge.Naming(ctx, m.store, task, maxNaming)
 }
 
 // Briefing is the briefing as an overview prints it.

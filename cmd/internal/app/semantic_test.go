@@ -194,16 +194,16 @@ func TestReindexAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	for _, s := range []*knowledge.Store{a, b} {
-		st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.Nothing{})
+		st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.NoArgs{})
 		want := fmt.Sprintf("Knowledge embeddings: model=built-in, auto_download=off, index_entries=300, path=%s\n", filepath.Join(dir, "embeddings.json"))
 		if err != nil || !strings.HasPrefix(st.Text(), want) || st.Backlog != 0 {
 			t.Errorf("%s, %v", st.Text(), err)
 		}
 	}
-	if r, err := knowledge.EmbeddingsReset(t.Context(), a, knowledge.Nothing{}); err != nil || r.Text() != "Embeddings index reset." {
+	if r, err := knowledge.EmbeddingsReset(t.Context(), a, knowledge.NoArgs{}); err != nil || r.Text() != "Embeddings index reset." {
 		t.Errorf("%s, %v", r.Text(), err)
 	}
-	if st, err := knowledge.EmbeddingsStatus(t.Context(), b, knowledge.Nothing{}); err != nil || st.IndexEntries != 0 || st.Backlog != 300 {
+	if st, err := knowledge.EmbeddingsStatus(t.Context(), b, knowledge.NoArgs{}); err != nil || st.IndexEntries != 0 || st.Backlog != 300 {
 		t.Errorf("%s, %v", st.Text(), err)
 	}
 }
@@ -228,7 +228,7 @@ func TestBrokenModel(t *testing.T) {
 		if r := recall(t, s, knowledge.Question{Query: "how do users log in", Mode: "hybrid"}); len(r.Facts) != 1 {
 			t.Errorf("%s: %s", what, r.Text())
 		}
-		st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.Nothing{})
+		st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.NoArgs{})
 		if err != nil || !strings.HasPrefix(st.Text(), "Knowledge embeddings: model=broken, ") {
 			t.Errorf("%s: %s, %v", what, st.Text(), err)
 		}
@@ -258,13 +258,13 @@ func TestQuestionsHaveAVector(t *testing.T) {
 	if r, err := knowledge.EmbeddingsReindex(t.Context(), s, knowledge.Reindexing{}); err != nil || r.Embedded != 2 {
 		t.Errorf("two facts, one with questions: %+v, %v", r, err)
 	}
-	if st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.Nothing{}); err != nil || st.IndexEntries != 2 || st.Entries[0].Entries != 3 {
+	if st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.NoArgs{}); err != nil || st.IndexEntries != 2 || st.Entries[0].Entries != 3 {
 		t.Errorf("two facts, one with questions: %s, %v", st.Text(), err)
 	}
 	if _, err := s.Remove(t.Context(), knowledge.Withdrawal{Category: "db", Key: "primary"}); err != nil {
 		t.Fatal(err)
 	}
-	if st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.Nothing{}); err != nil || st.IndexEntries != 1 || st.Backlog != 0 {
+	if st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.NoArgs{}); err != nil || st.IndexEntries != 1 || st.Backlog != 0 {
 		t.Errorf("%s, %v", st.Text(), err)
 	}
 }
@@ -288,7 +288,7 @@ func TestRemoveTakesTheVector(t *testing.T) {
 		if _, err := s.Remove(t.Context(), knowledge.Withdrawal{Category: key[0], Key: key[1]}); err != nil {
 			t.Fatal(err)
 		}
-		st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.Nothing{})
+		st, err := knowledge.EmbeddingsStatus(t.Context(), s, knowledge.NoArgs{})
 		if err != nil || st.IndexEntries != 1-want {
 			t.Errorf("%d vectors after %s was removed, want %d, %v", st.IndexEntries, key, 1-want, err)
 		}

@@ -116,7 +116,7 @@ func (r *run) listening(ctx context.Context, sc op.Scope, a serveArgs, logger *s
 	return web.New(web.Options{
 		Version: build().Version, Tools: r.stores.tools(), Own: webProject(p.Project), Projects: calls.projects,
 		Tokens: tokens, Hosts: append(hosts, names...), Loopback: loopback, TLS: certificate != nil, ReadOnly: a.ReadOnly,
-		MCP: calls.mcp, Tasks: r.stores.table().Tasks, Watch: calls.watch, Made: calls.count, Logger: logger,
+		MCP: calls.mcp, Tasks: r.stores.table().Tasks, Watch: calls.watch, OnAnswer: calls.count, Logger: logger,
 	}), certificate, nil
 }
 

@@ -54,17 +54,17 @@ func recognised(p projectPlace) replica.Project {
 	return r
 }
 
-// brings counts the facts that the repository of a project brings. A project in a team has no sync.
-func brings(p projectPlace) int {
+// repositoryFacts counts the facts in a project's repository. A project in a team has no sync.
+func repositoryFacts(p projectPlace) int {
 	if p.at.in() {
 		return 0
 	}
-	return replica.Brings(p.Root)
+	return replica.CountFacts(p.Root)
 }
 
 // takeIn has connect take in what the repository brings. It writes nothing there.
 func (c repositorySync) takeIn(ctx context.Context, sc op.Scope, root string) (notes []string) {
-	if replica.Brings(root) == 0 {
+	if replica.CountFacts(root) == 0 {
 		return nil
 	}
 	w, err := c.stores.of(ctx, sc)

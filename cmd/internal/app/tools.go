@@ -39,7 +39,7 @@ type mcpCalls struct {
 // server serves the tools to MCP clients. [stores.serve] comes before it.
 func (c mcpCalls) server() *mcpsrv.Server {
 	return mcpsrv.New(c.stores.tools(), &mcpsrv.Options{
-		Version: build().Version, Made: c.count, Left: c.left, Logger: c.stores.logger, Briefing: c.briefing, Stamp: c.stamp,
+		Version: build().Version, OnAnswer: c.count, Left: c.left, Logger: c.stores.logger, Briefing: c.briefing, Stamp: c.stamp,
 	})
 }
 

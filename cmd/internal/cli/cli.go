@@ -55,8 +55,8 @@ type Options struct {
 	// Known lists values of an argument for completion: each a value, or a value, a
 	// tab and its description. It ignores errors.
 	Known func(context.Context, Blank) []string
-	// Made is called for every operation after its answer is printed.
-	Made func(op.Made)
+	// OnAnswer is called for every operation after its answer is printed.
+	OnAnswer func(op.AnsweredCall)
 }
 
 // Plain is a command that is no operation.
@@ -99,7 +99,7 @@ func New(o Options) *cobra.Command {
 	flags.BoolVarP(&g.Quiet, "quiet", "q", false, "no warnings, and no answer of commands that change something")
 	flags.BoolVar(&g.Strict, "strict", false, "exit with 4 if there were warnings")
 	for _, t := range o.Tools(g) {
-		k := call{tool: t, globals: g, begin: o.Begin, warn: o.Warn, made: o.Made}
+		k := call{tool: t, globals: g, begin: o.Begin, warn: o.Warn, onAnswer: o.OnAnswer}
 		if t.Command == "knowledge" {
 			for _, name := range everyday {
 				if row, ok := t.Operation(name); ok {

@@ -65,7 +65,7 @@ func table(*Globals) []*op.Tool {
 	}
 	return []*op.Tool{
 		{Name: "ctx_knowledge", Command: "knowledge", Summary: "Facts. They last.", Operations: []op.Operation{
-			op.New("remember", "Assert a fact.", op.Adds, say, "value").Shown("value", "JWT RS256", "category", "architecture").Tried("store"),
+			op.New("remember", "Assert a fact.", op.Adds, say, "value").Shown("value", "JWT RS256", "category", "architecture").Guesses("store"),
 			op.New("remind_done", "Finish a reminder.", op.Changes, say),
 			op.New("remove", "Retract a fact.", op.Destroys, erase),
 			op.New("fail", "Fail.", op.Reads, fail),

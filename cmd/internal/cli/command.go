@@ -17,21 +17,21 @@ import (
 )
 
 const (
-	stdin     = "-"
-	stdinMost = 64 << 20 // bytes; an import may be large, a value is refused far below
+	stdin    = "-"
+	maxStdin = 64 << 20 // bytes; an import may be large, a value is refused far below
 )
 
 // call is one command on its way to one operation.
 type call struct {
-	tool    *op.Tool
-	op      *op.Operation
-	globals *Globals
-	begin   func(*op.Tool) error // may be nil
-	warn    func(string)
-	made    func(op.Made) // may be nil
-	flags   []*flag       // one for each parameter, in their order
-	yes     *flag         // nil if the operation needs no confirmation
-	args    []op.Param
+	tool     *op.Tool
+	op       *op.Operation
+	globals  *Globals
+	begin    func(*op.Tool) error // may be nil
+	warn     func(string)
+	onAnswer func(op.AnsweredCall) // may be nil
+	flags    []*flag               // one for each parameter, in their order
+	yes      *flag                 // nil if the operation needs no confirmation
+	args     []op.Param
 }
 
 // operation makes the command of a row.
@@ -135,14 +135,14 @@ func (k *call) run(c *cobra.Command, words []string) error {
 
 // noted passes a call to Options.OnAnswer.
 func (k *call) noted(a op.Answer, args map[string]any, text string) {
-	if k.made == nil {
+	if k.onAnswer == nil {
 		return
 	}
 	in, err := json.Marshal(args)
 	if err != nil {
 		return // arguments of a shell can always be encoded, and a count must not fail a command
 	}
-	k.made(op.Made{Answer: a, In: string(in), Out: text})
+	k.onAnswer(op.AnsweredCall{Answer: a, In: string(in), Out: text})
 }
 
 // arguments collects the values of flags and positions.
@@ -251,7 +251,7 @@ func read(ctx context.Context, in io.Reader) (string, error) {
 	}
 	done := make(chan result, 1)
 	go func() {
-		data, err := io.ReadAll(io.LimitReader(in, stdinMost+1))
+		data, err := io.ReadAll(io.LimitReader(in, maxStdin+1))
 		done <- result{data, err}
 	}()
 	select {
@@ -261,8 +261,8 @@ func read(ctx context.Context, in io.Reader) (string, error) {
 		if r.err != nil {
 			return "", fmt.Errorf("standard input: %w", r.err)
 		}
-		if len(r.data) > stdinMost {
-			return "", fmt.Errorf("standard input: more than %d MiB", stdinMost>>20)
+		if len(r.data) > maxStdin {
+			return "", fmt.Errorf("standard input: more than %d MiB", maxStdin>>20)
 		}
 		text := strings.TrimSuffix(string(r.data), "\n")
 		return strings.TrimSuffix(text, "\r"), nil

@@ -21,7 +21,7 @@ func ReadBriefings(data, project string, limit int, now time.Time) (Briefings, e
 	if limit <= 0 {
 		limit = 20
 	}
-	list, err := readLog(data, project, now.AddDate(0, 0, -logKept))
+	list, err := readLog(data, project, now.AddDate(0, 0, -logDays))
 	list = slices.DeleteFunc(list, func(x SessionEvent) bool { return len(x.Facts) == 0 })
 	for i := range list {
 		list[i].trace = trace{} // nobody's business

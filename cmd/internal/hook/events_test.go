@@ -278,7 +278,7 @@ func TestLimits(t *testing.T) {
 		if err := json.Unmarshal([]byte(runEvent(t.TempDir(), client, SessionStart, `{}`, k)), &out); err != nil {
 			t.Fatal(err)
 		}
-		if n := len([]rune(out.Specific.Context)); n > mostText || n < mostText-100 || !strings.HasSuffix(out.Specific.Context, "★★★") {
+		if n := len([]rune(out.Specific.Context)); n > maxText || n < maxText-100 || !strings.HasSuffix(out.Specific.Context, "★★★") {
 			t.Errorf("%s: %d characters, …%s", client, n, out.Specific.Context[len(out.Specific.Context)-40:])
 		}
 	}
@@ -295,7 +295,7 @@ func TestLog(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(log), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(log, bytes.Repeat([]byte("x"), mostLog+1), 0o600); err != nil {
+	if err := os.WriteFile(log, bytes.Repeat([]byte("x"), maxLog+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	runEvent(dir, "claude-code", "x", ``, new(fakeProject))

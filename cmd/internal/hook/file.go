@@ -39,8 +39,8 @@ func target(path string) (string, error) {
 	return "", &FileError{Path: path, Problem: "too many links"}
 }
 
-// mostBytes is the largest file that is taken for a configuration.
-const mostBytes = 64 << 20
+// maxBytes is the largest file that is taken for a configuration.
+const maxBytes = 64 << 20
 
 func readFile(path string) (file, error) {
 	to, err := target(path)
@@ -58,7 +58,7 @@ func readFile(path string) (file, error) {
 		return file{}, &FileError{Path: path, Problem: "is a directory"}
 	case !info.Mode().IsRegular():
 		return file{}, &FileError{Path: path, Problem: "is not a regular file"}
-	case info.Size() > mostBytes:
+	case info.Size() > maxBytes:
 		return file{}, &FileError{Path: path, Problem: "is too large for a configuration"}
 	}
 	data, err := os.ReadFile(to)

@@ -17,7 +17,7 @@ import (
 
 // maxInput is the most bytes that a client may send. They may include the whole output of
 // a tool.
-const mostInput = 32 << 20
+const maxInput = 32 << 20
 
 // input is the JSON that a client sent. Any member may be missing or of another type.
 type input map[string]any
@@ -28,7 +28,7 @@ func read(in io.Reader) (input, error) {
 	if in == nil {
 		return input{}, nil
 	}
-	limited := &io.LimitedReader{R: in, N: mostInput}
+	limited := &io.LimitedReader{R: in, N: maxInput}
 	text := bufio.NewReader(limited)
 	if b, err := text.Peek(1); err == nil && b[0] == bom[0] { // to peek at more could block
 		if b, err := text.Peek(len(bom)); err == nil && string(b) == bom {
@@ -38,10 +38,10 @@ func read(in io.Reader) (input, error) {
 	var x input
 	err := json.NewDecoder(text).Decode(&x)
 	switch {
-	case errors.Is(err, io.EOF) && limited.N == mostInput:
+	case errors.Is(err, io.EOF) && limited.N == maxInput:
 		return input{}, nil
 	case limited.N == 0:
-		return nil, fmt.Errorf("input of more than %d MiB", mostInput>>20)
+		return nil, fmt.Errorf("input of more than %d MiB", maxInput>>20)
 	case err != nil:
 		return nil, fmt.Errorf("input is not a JSON object: %w", err)
 	}
@@ -118,8 +118,8 @@ var (
 // patched matches the files in a patch of Codex.
 var patched = formats.Regexp(`(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$`)
 
-// mostFiles is the most files that we look at in one call of a tool.
-const mostFiles = 20
+// maxFiles is the most files that we look at in one call of a tool.
+const maxFiles = 20
 
 // files lists the files that a tool read or edited, as absolute paths.
 func (in input) files(dir string) (files []string) {
@@ -130,7 +130,7 @@ func (in input) files(dir string) (files []string) {
 		if !filepath.IsAbs(f) {
 			f = filepath.Join(dir, f)
 		}
-		if f = filepath.Clean(f); !slices.Contains(files, f) && len(files) < mostFiles {
+		if f = filepath.Clean(f); !slices.Contains(files, f) && len(files) < maxFiles {
 			files = append(files, f)
 		}
 	}

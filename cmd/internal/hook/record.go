@@ -120,6 +120,6 @@ func (e edit) isIn(data []byte) bool {
 	if e.format == ownFile {
 		return isOurs(data)
 	}
-	rest, err := e.without(data, nil)
-	return err == nil && !bytes.Equal(rest, data)
+	remaining, err := e.without(data, nil)
+	return err == nil && !bytes.Equal(remaining, data)
 }

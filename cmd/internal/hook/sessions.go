@@ -19,13 +19,13 @@ const (
 	// doubleWindow is the time in which two equal events of a session count as
 	// one: the hooks of two clients may report it.
 	doubleWindow = 10 * time.Second
-	// noticeKept is how long we know what a session was shown.
-	noticeKept = 24 * time.Hour
-	// sessionKept is how long a session that does nothing is known: twice as long as
+	// noticeTTL is how long we know what a session was shown.
+	noticeTTL = 24 * time.Hour
+	// sessionTTL is how long a session that does nothing is known: twice as long as
 	// an inactive agent is listed.
-	sessionKept = 48 * time.Hour
-	// logKept is how many days the log is kept.
-	logKept = 30
+	sessionTTL = 48 * time.Hour
+	// logDays is how many days the log is kept.
+	logDays = 30
 	// maxSilence is how long a session may work without an event.
 	maxSilence = time.Hour
 	// aliveInterval is how long a session that is shown nothing beside its files leaves no line.
@@ -174,7 +174,7 @@ func (s *Session) write() (written bool) {
 
 // dropOld removes what is too old, of all projects.
 func (s *Session) dropOld() {
-	oldest := s.event.At.AddDate(0, 0, -logKept).Format(time.DateOnly)
+	oldest := s.event.At.AddDate(0, 0, -logDays).Format(time.DateOnly)
 	paths, _ := logPaths(s.data, "") // what cannot be listed stays for another day
 	for _, path := range paths {
 		if day := strings.TrimSuffix(path, ".jsonl"); len(day) > len(oldest) && day[len(day)-len(oldest):] < oldest {
@@ -220,7 +220,7 @@ func (s *Session) unshown(list []Notice) []Notice {
 			return n.Once
 		}
 		return slices.ContainsFunc(s.log, func(x SessionEvent) bool {
-			return x.Session == s.event.Session && s.event.At.Sub(x.At) < noticeKept && slices.Contains(x.Shown, n.ID)
+			return x.Session == s.event.Session && s.event.At.Sub(x.At) < noticeTTL && slices.Contains(x.Shown, n.ID)
 		})
 	})
 }
@@ -228,7 +228,7 @@ func (s *Session) unshown(list []Notice) []Notice {
 // briefedBefore is when hooks last gave a briefing to another session of the client in the
 // project. It is zero if they gave none in the last 30 days.
 func (s *Session) briefedBefore() (at time.Time) {
-	log, _ := readLog(s.data, s.project, s.event.At.AddDate(0, 0, -logKept))
+	log, _ := readLog(s.data, s.project, s.event.At.AddDate(0, 0, -logDays))
 	for _, x := range log {
 		if x.Client == s.Client && x.Event == SessionStart && len(x.Facts) > 0 && (x.Session != s.event.Session || x.Session == "") && x.At.Before(s.event.At) {
 			at = x.At
@@ -240,7 +240,7 @@ func (s *Session) briefedBefore() (at time.Time) {
 // enter says in which project the session is, and reads what hooks have seen there.
 func (s *Session) enter(project string) {
 	s.project = project
-	s.log, _ = readLog(s.data, project, s.event.At.Add(-sessionKept)) // without it nothing is certain
+	s.log, _ = readLog(s.data, project, s.event.At.Add(-sessionTTL)) // without it nothing is certain
 	s.latest = map[string]SessionEvent{}
 	for _, x := range s.log {
 		if x.Client == s.Client {

@@ -144,8 +144,8 @@ func (s *Server) addPrompts() {
 	}, s.handoff)
 }
 
-// headed is a result that also gives its text without the heading.
-type headed interface{ Body() string }
+// withBody is a result that can also give its text without the heading.
+type withBody interface{ Body() string }
 
 // briefing is the briefing under the line that says that it is data.
 func (s *Server) briefing(ctx context.Context, req request, args map[string]any) (string, error) {
@@ -154,7 +154,7 @@ func (s *Server) briefing(ctx context.Context, req request, args map[string]any)
 		return "", protocolError(err)
 	}
 	text := "(nothing is remembered yet)"
-	if r, ok := a.Result.(headed); ok && r.Body() != "" {
+	if r, ok := a.Result.(withBody); ok && r.Body() != "" {
 		text = r.Body()
 	}
 	return dataLine + "\n" + text, nil

@@ -41,7 +41,7 @@ type Options struct {
 
 	// OnAnswer is called for every call of a tool after it is answered. It must not
 	// block.
-	Made func(op.Made)
+	OnAnswer func(op.AnsweredCall)
 
 	// Left is called with the session of a connection that has ended.
 	Left func(session string)

@@ -72,12 +72,12 @@ func (s *Server) handler(t *op.Tool) mcp.ToolHandler {
 		if err != nil {
 			result = failed(err)
 		}
-		if s.options.Made != nil {
-			m := op.Made{Answer: a, In: string(req.Params.Arguments)}
+		if s.options.OnAnswer != nil {
+			m := op.AnsweredCall{Answer: a, In: string(req.Params.Arguments)}
 			for _, c := range result.Content {
 				m.Out += c.(*mcp.TextContent).Text // all answers are text
 			}
-			s.options.Made(m)
+			s.options.OnAnswer(m)
 		}
 		return result, nil
 	}

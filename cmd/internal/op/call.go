@@ -293,7 +293,7 @@ type Answer struct {
 }
 
 // Made is a call that was answered, for counting its tokens.
-type Made struct {
+type AnsweredCall struct {
 	Answer
 	In, Out string // the arguments as JSON, the text of the answer
 }

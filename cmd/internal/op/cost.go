@@ -11,13 +11,13 @@ func Cost(st Stores) *Tool {
 		Hint:    "token cost",
 		Words:   Words{"agent_id": "whose calls: an agent's id", "limit": "most rows to show"},
 		Operations: []Operation{
-			New("report", "Tokens by agent and by tool.", Reads, on(open, (*cost.Usage).Report)).Shown().Tried("summary", "total", "usage"),
+			New("report", "Tokens by agent and by tool.", Reads, on(open, (*cost.Usage).Report)).Shown().Guesses("summary", "total", "usage"),
 			New("agent", "One agent's tokens, by tool.", Reads, on(open, (*cost.Usage).Agent), "agent_id").
-				Shown("agent_id", "cursor-a3f8").Tried("by_agent"),
-			New("tool", "Tokens by tool and action.", Reads, on(open, (*cost.Usage).Tool)).Shown().Tried("tools", "by_tool"),
-			New("session", "Tokens of this session.", Reads, on(open, (*cost.Usage).Session)).Shown().Tried("current"),
-			New("json", "All counts as JSON.", Reads, on(open, (*cost.Usage).JSON)).Shown().Tried("export", "raw"),
-			New("reset", "Reset all counts.", Destroys, on(open, (*cost.Usage).Reset)).Shown("confirm", true).Tried("clear", "delete"),
+				Shown("agent_id", "cursor-a3f8").Guesses("by_agent"),
+			New("tool", "Tokens by tool and action.", Reads, on(open, (*cost.Usage).Tool)).Shown().Guesses("tools", "by_tool"),
+			New("session", "Tokens of this session.", Reads, on(open, (*cost.Usage).Session)).Shown().Guesses("current"),
+			New("json", "All counts as JSON.", Reads, on(open, (*cost.Usage).JSON)).Shown().Guesses("export", "raw"),
+			New("reset", "Reset all counts.", Destroys, on(open, (*cost.Usage).Reset)).Shown("confirm", true).Guesses("clear", "delete"),
 		},
 	}
 }

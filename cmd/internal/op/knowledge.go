@@ -54,9 +54,9 @@ func knowledgeTool(all []Operation) *Tool {
 	for i := range t.Operations {
 		switch o := &t.Operations[i]; {
 		case o.Name == "recall":
-			o.taught = []string{"query", "category", "limit"}
+			o.described = []string{"query", "category", "limit"}
 		case slices.Contains(readActions[:], o.Name):
-			o.taught = nil
+			o.described = nil
 		}
 	}
 	return t
@@ -75,28 +75,28 @@ func knowing(st Stores) []Operation {
 	open := st.Knowledge
 	return []Operation{
 		New("remember", "Assert a fact; the same value confirms it, another supersedes it.", Adds, on(open, (*knowledge.Store).Remember), "category", "value").
-			Teach("key", "confidence", "valid_from", "valid_until", "source", "correct", "also", "replaces", "pinned", "questions").Shown("category", exampleCategory, "key", exampleKey, "value", "JWT RS256").Tried("store", "save", "add", "set", "write", "create", "put", "update", "learn"),
+			Describe("key", "confidence", "valid_from", "valid_until", "source", "correct", "also", "replaces", "pinned", "questions").Shown("category", exampleCategory, "key", exampleKey, "value", "JWT RS256").Guesses("store", "save", "add", "set", "write", "create", "put", "update", "learn"),
 		New("recall", "Find facts by words and meaning, or list a category. Nothing found? Ask again in other words.", Reads, on(open, (*knowledge.Store).Recall)).
-			Teach("query", "category", "key", "as_of", "limit").Shown("query", "authentication").Tried("get", "query", "find", "read", "lookup", "list", "retrieve", "fetch"),
+			Describe("query", "category", "key", "as_of", "limit").Shown("query", "authentication").Guesses("get", "query", "find", "read", "lookup", "list", "retrieve", "fetch"),
 		New("search", "Find facts in all projects and diaries.", Reads, on(st.Library, (*knowledge.Library).Search), "query").
-			Teach().Shown("query", "database").Tried("search_all", "global"),
+			Describe().Shown("query", "database").Guesses("search_all", "global"),
 		New("wakeup", "The briefing: what matters most.", Reads, on(open, function(briefing.Wakeup))).
-			Teach("task", "since", "budget").Shown("task", "fix the login timeout").Tried("brief", "briefing", "summary", "context", "wake_up"),
-		New("rooms", "Categories with counts.", Reads, on(open, function(listing.Rooms))).Teach().Shown().Tried("categories", "topics"),
+			Describe("task", "since", "budget").Shown("task", "fix the login timeout").Guesses("brief", "briefing", "summary", "context", "wake_up"),
+		New("rooms", "Categories with counts.", Reads, on(open, function(listing.Rooms))).Describe().Shown().Guesses("categories", "topics"),
 		New("timeline", "Every version of a category's facts, oldest first.", Reads, on(open, function(history.Timeline)), "category").
-			Teach("key").Shown("category", exampleCategory, "key", exampleKey).Tried("history", "log", "versions"),
+			Describe("key").Shown("category", exampleCategory, "key", exampleKey).Guesses("history", "log", "versions"),
 		New("why", "Who asserted a fact, when, and what it replaced.", Reads, on(open, function(history.Why)), "category", "key").
-			Teach().Shown("category", exampleCategory, "key", exampleKey).Tried("explain", "provenance", "source", "blame"),
+			Describe().Shown("category", exampleCategory, "key", exampleKey).Guesses("explain", "provenance", "source", "blame"),
 		New("diff", "What changed between two instants.", Reads, on(open, function(history.Diff)), "from").
-			Teach("to").Shown("from", "7d").Tried("changes", "compare"),
+			Describe("to").Shown("from", "7d").Guesses("changes", "compare"),
 		New("grep", "Find facts, their history and diary entries by a regular expression.", Reads, on(open, function(history.Grep)), "regexp").
-			Shown("regexp", "(?i)jwt|oauth").Tried("regex", "match"),
+			Shown("regexp", "(?i)jwt|oauth").Guesses("regex", "match"),
 		New("pattern", "Record a convention.", Adds, on(open, function(knowledge.Pattern)), "pattern_type", "value").
-			Teach("questions").Shown("pattern_type", "naming", "value", "exported names have comments").Tried("convention", "rule"),
+			Describe("questions").Shown("pattern_type", "naming", "value", "exported names have comments").Guesses("convention", "rule"),
 		New("gotcha", "Record a mistake not to repeat.", Adds, on(open, function(knowledge.Gotcha)), "trigger", "resolution").
-			Teach("severity", "questions").Shown("trigger", "editing a .proto file", "resolution", "run make generate", "severity", "warning").Tried("mistake", "lesson", "pitfall", "warning"),
+			Describe("severity", "questions").Shown("trigger", "editing a .proto file", "resolution", "run make generate", "severity", "warning").Guesses("mistake", "lesson", "pitfall", "warning"),
 		New("questions", "List facts without questions, or give a fact its questions.", Adds, on(open, function(knowledge.Questions))).
-			Shown("category", exampleCategory, "key", exampleKey, "questions", "how do users sign in; which token algorithm").Tried("ask", "unasked"),
+			Shown("category", exampleCategory, "key", exampleKey, "questions", "how do users sign in; which token algorithm").Guesses("ask", "unasked"),
 	}
 }
 
@@ -105,24 +105,24 @@ func relating(st Stores) []Operation {
 	open := st.Knowledge
 	return []Operation{
 		New("feedback", "Say whether a fact was useful.", Changes, on(open, function(knowledge.Feedback)), "category", "key", "vote").
-			Teach().Shown("category", exampleCategory, "key", exampleKey, "vote", "up").Tried("vote", "rate"),
+			Describe().Shown("category", exampleCategory, "key", exampleKey, "vote", "up").Guesses("vote", "rate"),
 		New("judge", "Settle a possible conflict, or a dispute.", Changes, on(open, function(advice.Judge)), "category", "key", "target", "verdict").
-			Teach("source").Shown("category", exampleCategory, "key", exampleKey, "target", "security/auth", "verdict", "compatible").Tried("resolve", "settle"),
+			Describe("source").Shown("category", exampleCategory, "key", exampleKey, "target", "security/auth", "verdict", "compatible").Guesses("resolve", "settle"),
 		New("disputes", "Assertions that stand against believed facts.", Reads, on(open, function(listing.Disputes))).
-			Shown("state", "all").Tried("conflicts"),
+			Shown("state", "all").Guesses("conflicts"),
 		New("relate", "Link two facts. The kind contradicts disputes the target, supersedes ends it.", Changes, on(open, function(knowledge.Relate)), "category", "key", "target").
-			Shown("category", exampleCategory, "key", exampleKey, "target", "architecture/db", "kind", "depends_on").Tried("link", "connect"),
+			Shown("category", exampleCategory, "key", exampleKey, "target", "architecture/db", "kind", "depends_on").Guesses("link", "connect"),
 		New("unrelate", "Remove a link.", Changes, on(open, function(knowledge.Unrelate)), "category", "key", "target").
-			Shown("category", exampleCategory, "key", exampleKey, "target", "architecture/db").Tried("unlink", "disconnect"),
+			Shown("category", exampleCategory, "key", exampleKey, "target", "architecture/db").Guesses("unlink", "disconnect"),
 		New("relations", "List links.", Reads, on(open, function(listing.Relations))).
-			Shown("category", exampleCategory, "key", exampleKey).Tried("links", "graph"),
+			Shown("category", exampleCategory, "key", exampleKey).Guesses("links", "graph"),
 		New("remind", "Leave a reminder.", Adds, on(open, function(knowledge.Remind)), "value").
-			Teach("path", "keyword", "due").Shown("value", "rotate the signing key", "path", "src/auth/**").Tried("reminder", "todo", "remember_to"),
-		New("reminders", "List reminders.", Reads, on(open, function(listing.Reminders))).Shown().Tried("todos"),
+			Describe("path", "keyword", "due").Shown("value", "rotate the signing key", "path", "src/auth/**").Guesses("reminder", "todo", "remember_to"),
+		New("reminders", "List reminders.", Reads, on(open, function(listing.Reminders))).Shown().Guesses("todos"),
 		New("remind_done", "Finish a reminder.", Changes, on(open, function(knowledge.RemindDone)), "id").
-			Shown("id", "r-1a2b3c").Tried("done", "finish", "complete"),
+			Shown("id", "r-1a2b3c").Guesses("done", "finish", "complete"),
 		New("consolidate", "Turn diary entries, findings and finished tasks into facts.", Changes, on(open, function(knowledge.Consolidate))).
-			Shown("dry_run", true).Tried("promote", "compact", "merge"),
+			Shown("dry_run", true).Guesses("promote", "compact", "merge"),
 	}
 }
 
@@ -131,28 +131,28 @@ func keeping(st Stores) []Operation {
 	open := st.Knowledge
 	return []Operation{
 		New("remove", "Retract a fact, or one value; its history stays.", Destroys, on(open, (*knowledge.Store).Remove), "category", "key").
-			Teach("value", "reason", "valid_until", "source").Shown("category", exampleCategory, "key", exampleKey).Tried("delete", "forget", "retract", "erase", "drop", "archive"),
+			Describe("value", "reason", "valid_until", "source").Shown("category", exampleCategory, "key", exampleKey).Guesses("delete", "forget", "retract", "erase", "drop", "archive"),
 		New("rename", "Give a fact another category or key.", Changes, on(open, function(knowledge.Rename)), "category", "key", "to").
-			Shown("category", exampleCategory, "key", exampleKey, "to", "security/auth").Tried("move", "mv"),
-		New("undo", "Take back your own last commit.", Changes, on(open, function(knowledge.Undo))).Shown().Tried("revert", "rollback"),
+			Shown("category", exampleCategory, "key", exampleKey, "to", "security/auth").Guesses("move", "mv"),
+		New("undo", "Take back your own last commit.", Changes, on(open, function(knowledge.Undo))).Shown().Guesses("revert", "rollback"),
 		New("restore", "Bring archived facts back.", Changes, on(open, function(knowledge.Restore))).
-			Shown("query", "authentication").Tried("rehydrate", "unarchive", "undelete"),
+			Shown("query", "authentication").Guesses("rehydrate", "unarchive", "undelete"),
 		New("export", "Print all facts, or write them to a file.", Adds, on(open, function(transfer.Export))).Files("file").
-			Shown("format", "jsonl", "file", "backup.jsonl").Tried("dump", "backup"),
+			Shown("format", "jsonl", "file", "backup.jsonl").Guesses("dump", "backup"),
 		New("import", "Import facts from a file, in one commit; over 50,000 in several.", Changes, on(open, imported), "file").Files("file").Long().
-			Shown("file", "backup.jsonl", "dry_run", true).Tried("load", "ingest"),
+			Shown("file", "backup.jsonl", "dry_run", true).Guesses("load", "ingest"),
 		New("embeddings_status", "Which encoder recall by meaning uses, and why.", Reads, on(open, function(knowledge.EmbeddingsStatus))).
-			Shown().Tried("embeddings", "vectors", "semantic_status"),
+			Shown().Guesses("embeddings", "vectors", "semantic_status"),
 		New("embeddings_reset", "Delete all vectors; they are made again when needed.", Changes, on(open, function(knowledge.EmbeddingsReset))).
-			Shown().Tried("reset_embeddings"),
+			Shown().Guesses("reset_embeddings"),
 		New("embeddings_reindex", "Encode the facts that have no vector yet.", Changes, on(open, reindex)).Long().
-			Shown().Tried("reindex", "embed"),
-		New("status", "Counts, and where things are kept.", Reads, on(open, function(listing.Status))).Shown().Tried("stats", "info", "count"),
+			Shown().Guesses("reindex", "embed"),
+		New("status", "Counts, and where things are kept.", Reads, on(open, function(listing.Status))).Shown().Guesses("stats", "info", "count"),
 		New("briefings", "What hooks gave to each session of the last 30 days.", Reads, func(ctx context.Context, sc Scope, q BriefingsQuery) (Result, error) {
 			return st.Briefings(ctx, sc, q)
-		}).Shown("limit", 5).Tried("sessions", "injected"),
-		New("health", "Contradictions, stale and duplicate facts, damage.", Reads, on(open, function(advice.Health))).Teach().Shown().Tried("doctor"),
-		New("check", "Facts whose source file changed or is gone; exit code 4 when there are any.", Reads, on(open, function(advice.Check))).Shown().Tried("verify", "sources"),
+		}).Shown("limit", 5).Guesses("sessions", "injected"),
+		New("health", "Contradictions, stale and duplicate facts, damage.", Reads, on(open, function(advice.Health))).Describe().Shown().Guesses("doctor"),
+		New("check", "Facts whose source file changed or is gone; exit code 4 when there are any.", Reads, on(open, function(advice.Check))).Shown().Guesses("verify", "sources"),
 	}
 }
 

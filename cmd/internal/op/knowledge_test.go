@@ -97,10 +97,10 @@ func TestDescriptions(t *testing.T) {
 			t.Errorf("%s: %d characters", tool.Name, n)
 		}
 		for _, o := range tool.Operations {
-			if taught := strings.Contains(d, "\n"+o.Name+"("); !tool.Actionless() && taught != (o.taught != nil) || !strings.HasSuffix(o.Summary, ".") {
+			if taught := strings.Contains(d, "\n"+o.Name+"("); !tool.Actionless() && taught != (o.described != nil) || !strings.HasSuffix(o.Summary, ".") {
 				t.Errorf("%s %s: %q", tool.Name, o.Name, o.Summary)
 			}
-			for _, name := range o.taught {
+			for _, name := range o.described {
 				if p, ok := o.Param(name); !ok || p.Required {
 					t.Errorf("%s %s: %s is no optional argument", tool.Name, o.Name, name)
 				}

@@ -106,10 +106,10 @@ type Operation struct {
 	Example  map[string]any // arguments of a correct call; see [Operation.Shown]
 	Also     []string       // names that people try for it; suggested, not accepted
 
-	byAgent bool     // see [Operation.ByAgent]
-	long    bool     // see [Operation.Long]
-	file    string   // see [Operation.Files]
-	taught  []string // optional arguments described to models; nil: the operation is only named
+	byAgent   bool     // see [Operation.ByAgent]
+	long      bool     // see [Operation.Long]
+	file      string   // see [Operation.Files]
+	described []string // optional arguments described to models; nil: the operation is only named
 
 	adjust func(ctx context.Context, sc Scope, args any) error // see [Adjust]
 	run    func(ctx context.Context, sc Scope, c checkedCall) (Result, error)
@@ -207,18 +207,18 @@ func (t *Tool) CommandLine(o *Operation) string {
 // Describe puts the operation and these of its optional arguments into the schema. Other
 // operations are only named in the list of actions; they are accepted too, and errors show
 // how to call them. Each word of a description costs tokens in every session.
-func (o Operation) Teach(optional ...string) Operation {
-	o.taught = append([]string{}, optional...)
+func (o Operation) Describe(optional ...string) Operation {
+	o.described = append([]string{}, optional...)
 	return o
 }
 
 // shows reports whether a parameter is described to models.
 func (o *Operation) shows(p Param) bool {
-	return o.taught != nil && (p.Required || slices.Contains(o.taught, p.Name))
+	return o.described != nil && (p.Required || slices.Contains(o.described, p.Name))
 }
 
-// Tried sets the names that people try for the operation when they guess.
-func (o Operation) Tried(names ...string) Operation {
+// Guesses sets wrong names for the operation that callers are likely to try.
+func (o Operation) Guesses(names ...string) Operation {
 	o.Also = names
 	return o
 }

@@ -66,7 +66,7 @@ func sampleTool() *Tool {
 		Name: "ctx_sample", Command: "sample", Summary: "A sample.",
 		Operations: []Operation{
 			New("remember", "Assert.", Adds, see[sample]).
-				Shown("category", "architecture", "key", "auth", "value", "JWT RS256").Tried("store", "save"),
+				Shown("category", "architecture", "key", "auth", "value", "JWT RS256").Guesses("store", "save"),
 			New("remove", "Retract.", Destroys, see[removal]).Shown("category", "architecture", "key", "auth"),
 			New("feedback", "Vote.", Changes, see[ballot]),
 			New("import", "Read a file.", Changes, see[rehearsal]),

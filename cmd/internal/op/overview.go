@@ -11,7 +11,7 @@ func Overview(st Stores) *Tool {
 		Words:   Words{"task": "what you are about to do", "path": "only this directory", "budget": "tokens"},
 		Operations: []Operation{
 			New("", "The project's files in tiers for a task, and the briefing.", Reads, on(st.Overview, (*overview.Map).Overview)).
-				Teach("task", "path", "budget").Shown("task", "fix the refresh of expired tokens"),
+				Describe("task", "path", "budget").Shown("task", "fix the refresh of expired tokens"),
 		},
 	}
 }

@@ -114,12 +114,12 @@ func (t *Tool) merged(name string, shows func(*Operation, Param) bool) (out Para
 func (t *Tool) Description() string {
 	var b strings.Builder
 	b.WriteString(t.Summary)
-	if !slices.ContainsFunc(t.Operations, func(o Operation) bool { return o.Name != "" && o.taught != nil }) {
+	if !slices.ContainsFunc(t.Operations, func(o Operation) bool { return o.Name != "" && o.described != nil }) {
 		return b.String()
 	}
 	b.WriteString("\nActions (needed; optional), others explain themselves:")
 	for i := range t.Operations {
-		if o := &t.Operations[i]; o.taught != nil {
+		if o := &t.Operations[i]; o.described != nil {
 			fmt.Fprintf(&b, "\n%s%s %s", o.Name, o.signature(), o.Summary)
 		}
 	}

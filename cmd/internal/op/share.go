@@ -15,10 +15,10 @@ func Share(st Stores) *Tool {
 		},
 		Operations: []Operation{
 			New("push", "Share files.", Adds, on(open, (*share.Store).Push), "paths").
-				Teach("to_agent", "message").ByAgent().Shown("paths", []string{"src/auth.ts", "src/middleware.ts"}, "to_agent", "claude", "message", "auth files for review").Tried("share", "send", "give", "add"),
-			New("pull", "What was shared with you, each once.", Changes, on(open, (*share.Store).Pull)).Teach("content").ByAgent().Shown("content", true).Tried("get", "read", "receive", "fetch"),
-			New("list", "List what is shared.", Reads, on(open, (*share.Store).List)).Teach().Shown().Tried("shares", "show"),
-			New("clear", "Take back what you shared.", Changes, on(open, (*share.Store).Clear)).Teach().ByAgent().Shown().Tried("remove", "delete", "unshare"),
+				Describe("to_agent", "message").ByAgent().Shown("paths", []string{"src/auth.ts", "src/middleware.ts"}, "to_agent", "claude", "message", "auth files for review").Guesses("share", "send", "give", "add"),
+			New("pull", "What was shared with you, each once.", Changes, on(open, (*share.Store).Pull)).Describe("content").ByAgent().Shown("content", true).Guesses("get", "read", "receive", "fetch"),
+			New("list", "List what is shared.", Reads, on(open, (*share.Store).List)).Describe().Shown().Guesses("shares", "show"),
+			New("clear", "Take back what you shared.", Changes, on(open, (*share.Store).Clear)).Describe().ByAgent().Shown().Guesses("remove", "delete", "unshare"),
 		},
 	}
 }

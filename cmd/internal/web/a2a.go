@@ -51,10 +51,10 @@ func (s *Server) a2aRoutes(mux *http.ServeMux, prefix string) {
 		s.logger.Error("panic", "route", "/a2a", "cause", cause)
 		return a2a.NewError(a2a.ErrInternalError, "internal error; the server's log has the stack")
 	})}
-	rpc, rest := a2asrv.NewJSONRPCHandler(h, options...), a2asrv.NewRESTHandler(h, options...)
+	rpc, restHandler := a2asrv.NewJSONRPCHandler(h, options...), a2asrv.NewRESTHandler(h, options...)
 	otherRPC, otherREST := a2asrv.NewJSONRPCHandler(otherVersion{}), a2asrv.NewRESTHandler(otherVersion{})
 	mux.Handle("POST /a2a", versioned(rpc, func(w http.ResponseWriter, r *http.Request) { otherRPC.ServeHTTP(w, anyMethod(r)) }))
-	mux.Handle("/a2a/v1/", http.StripPrefix("/a2a/v1", versioned(rest, func(w http.ResponseWriter, r *http.Request) {
+	mux.Handle("/a2a/v1/", http.StripPrefix("/a2a/v1", versioned(restHandler, func(w http.ResponseWriter, r *http.Request) {
 		r.Method, r.URL = http.MethodGet, &url.URL{Path: "/tasks/-"}
 		otherREST.ServeHTTP(w, r)
 	})))

@@ -133,12 +133,12 @@ func (s *Server) api(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		text, err = a.Render()
 	}
-	if s.o.Made != nil && a.Action != "" {
+	if s.o.OnAnswer != nil && a.Action != "" {
 		out := text
 		if err != nil {
 			out = err.Error()
 		}
-		s.o.Made(op.Made{Answer: a, In: string(data), Out: out})
+		s.o.OnAnswer(op.AnsweredCall{Answer: a, In: string(data), Out: out})
 	}
 	if err != nil {
 		s.fail(w, r, err)

@@ -70,8 +70,8 @@ type Options struct {
 	Tasks func(context.Context, op.Scope) (*tasks.Store, error) // for A2A
 	Watch func(context.Context, Project) (Poll, error)          // for /events
 
-	Made   func(op.Made) // is told of each call of /api once it is answered
-	Logger *slog.Logger
+	OnAnswer func(op.AnsweredCall) // is told of each call of /api once it is answered
+	Logger   *slog.Logger
 }
 
 // Project is a project that can be served.

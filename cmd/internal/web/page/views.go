@@ -88,11 +88,11 @@ func (d *factList) read(q *request, key string) error {
 type factPage struct {
 	factList
 	Category, Key string
-	Current       []knowledge.Found // one, or several values
-	Wide, Narrow  template.HTML     // the timeline
-	Versions      []history.Behind  // the newest first
+	Current       []knowledge.Found           // one, or several values
+	Wide, Narrow  template.HTML               // the timeline
+	Versions      []history.VersionProvenance // the newest first
 	Erased        string
-	Disputes      []knowledge.Disputing
+	Disputes      []knowledge.DisputeInfo
 	Links         []link
 }
 
@@ -164,8 +164,8 @@ func provenance(q *request, category, key string) (history.Provenance, error) {
 	}
 	r, err := ask(category, key)
 	full := category + "/" + key
-	const most = 20 // slashes
-	for i, tried := 0, 0; i < len(full) && tried < most && op.Classify(err) == op.NotFound; i++ {
+	const maxSlashes = 20
+	for i, tried := 0, 0; i < len(full) && tried < maxSlashes && op.Classify(err) == op.NotFound; i++ {
 		if full[i] != '/' || i == 0 || i == len(full)-1 {
 			continue
 		}
@@ -186,7 +186,7 @@ const (
 // draw draws the timeline for both.
 func (d *factPage) draw(versions history.VersionList, asOf time.Time) {
 	versions.Key = d.Key
-	open := slices.DeleteFunc(slices.Clone(d.Disputes), func(x knowledge.Disputing) bool { return x.State != formats.DisputeOpen })
+	open := slices.DeleteFunc(slices.Clone(d.Disputes), func(x knowledge.DisputeInfo) bool { return x.State != formats.DisputeOpen })
 	t := versions.Drawing(open, time.Now())
 	t.AsOf = asOf
 	d.Wide = template.HTML(t.SVG(&drawing.Options{Width: wide, Inner: true, Name: "w"}))
@@ -213,8 +213,8 @@ const maxPairs = 20
 
 // doubtsPage is what the memory doubts.
 type doubtsPage struct {
-	Open     []knowledge.Disputing
-	Settled  []knowledge.Disputing // the latest
+	Open     []knowledge.DisputeInfo
+	Settled  []knowledge.DisputeInfo // the latest
 	Report   advice.Report
 	Sources  []advice.WrongSource
 	Past     bool // what health finds is about now
@@ -328,14 +328,14 @@ type briefing struct {
 // session is what one session was given, the newest first.
 type session struct {
 	Day, Client, ID string
-	Given           []briefing
+	Briefings       []briefing
 	Facts           int
 }
 
 type briefingsPage struct {
-	Sessions []*session
-	Most     []factCount // the facts that were given most often
-	More     int
+	Sessions  []*session
+	MostShown []factCount // the facts that were given most often
+	More      int
 }
 
 // factCount is a fact and how often it was given.
@@ -383,18 +383,18 @@ func briefings(q *request) (any, error) {
 			d.Sessions = append(d.Sessions, &session{Day: day(b.At), Client: b.Client, ID: b.Session})
 		}
 		s := d.Sessions[i]
-		s.Given, s.Facts = append(s.Given, b), s.Facts+len(b.Facts)
+		s.Briefings, s.Facts = append(s.Briefings, b), s.Facts+len(b.Facts)
 		for _, f := range b.Facts {
 			times[f]++
 		}
 	}
 	for name, n := range times {
 		if n > 1 {
-			d.Most = append(d.Most, factCount{name, n})
+			d.MostShown = append(d.MostShown, factCount{name, n})
 		}
 	}
-	slices.SortFunc(d.Most, func(a, b factCount) int { return cmp.Or(b.Times-a.Times, strings.Compare(a.Name, b.Name)) })
-	d.Most = d.Most[:min(maxCounted, len(d.Most))]
+	slices.SortFunc(d.MostShown, func(a, b factCount) int { return cmp.Or(b.Times-a.Times, strings.Compare(a.Name, b.Name)) })
+	d.MostShown = d.MostShown[:min(maxCounted, len(d.MostShown))]
 	return &d, err
 }
 
