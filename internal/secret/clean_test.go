@@ -4,7 +4,7 @@ package secret
 var cleanTexts = []string{
 	"JWT RS256", "OAuth2 + PKCE", "uses sk-learn for the classifier", "sk-toggleable-content-label is the CSS class", "PostgreSQL 16",
 	"mysql -p asks for it", "run mysql -u root -p, then type it", "mysql --password=$DB_PASSWORD", "the login form password field is first", "cp -pr a b", "mkdir -p build/mysql",
-	"curl -u \"$USER:$PASS\" https://x.example.com", "curl -u name https://x.example.com", "docker run -u 1000:1000 app", "set --password=<yours>", "nmap -p80,443 host",
+	"curl -u \"$USER:$PASS\" https://x.example.com", "curl -u name https://x.example.com", "docker run -u 1000:1000 app", "curl https://x.example.com\ndocker run -u me:team app", "docker run -v /var/lib/mysql:/data -p3306:3306 db", "set --password=<yours>", "nmap -p80,443 host",
 	"token: refresh weekly", "access token: 15 minutes, refresh token: 30 days", "auth: middleware in internal/auth/middleware.go",
 	"3f2a9c1d7b8e4f5a6c7d8e9f0a1b2c3d4e5f6a7b", "fixed in commit 3f2a9c1d7b8e4f5a6c7d8e9f0a1b2c3d4e5f6a7b",
 	"auth fix commit: 3f2a9c1d7b8e4f5a6c7d8e9f0a1b2c3d4e5f6a7b", "sourcegraph pinned to 3f2a9c1d7b8e4f5a6c7d8e9f0a1b2c3d4e5f6a7b",
@@ -13,7 +13,7 @@ var cleanTexts = []string{
 	"src/auth/jwt_token_validator_v2.ts:142", "/home/u/projects/api-key-service/internal/secret_store.go", `C:\Users\me\src\token\main.go`,
 	"dropbox: synchronization", "confluent: internationalize", "travis: continuousintegration1", "airtable: interoperability",
 	"the password is stored as argon2id", "password: argon2id", "password: bcrypt, cost 12", "password = argon2id-v19-m65536", "password hashing: pbkdf2-sha256, 600000 rounds",
-	"password: at least 12 characters", "password: required|min:8", `password: "required"`, "password=$DB_PASSWORD", "password=${DB_PASSWORD}", "password: <your password>",
+	"password: at least 12 characters", "password: required|min:8", `password: "required"`, "password=$DB_PASSWORD", "DB_PASSWORD=required", "MYSQL_ROOT_PASSWORD=changeme", "DB_PASSWORD=xxxxxxxx", "password=password", "PASSWORD=none", "password=${DB_PASSWORD}", "password: <your password>",
 	"password=os.Getenv(\"DB_PASS1\")", "PWD=/home/user1/project2", "password_hash = users.password_hash", "--password-stdin", "type=password", "password: process.env.DB_PASS2",
 	"postgres://user@localhost:5432/app", "https://github.com/acme/app.git", "git@github.com:acme/app.git", "ssh://git@github.com:22/acme/app", "http://localhost:3000/@scope/pkg",
 	"http://[::1]:8080/a@b", "https://example.com:443/?mail=a@b.com", "postgres://user:<password>@host/db", "postgres://user:${PGPASSWORD}@host/db", "redis://:$REDIS_PASSWORD@cache:6379",

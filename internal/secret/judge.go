@@ -14,14 +14,13 @@ var genericStopwords string
 // In prose, an identifier, a colon and a long word are no sign of a secret. These are the
 // tests that gitleaks, made for source code, does not have.
 
-// secretValue judges the value of an assignment.
-func (m *matcher) secretValue(text string, got match) bool {
-	value := text[got.start:got.end]
+// secretValue judges the value of an assignment. before is the text from the identifier on, in
+// lower case.
+func (m *matcher) secretValue(before, value string) bool {
 	if !strings.ContainsAny(value, "0123456789") || placeholder(value) || nameLike(value) {
 		return false
 	}
-	around := strings.ToLower(text[extended(text, got.from):got.start])
-	if hexadecimal(value) && containsAny(around, "commit", "sha", "rev", "hash", "digest", "checksum", "md5", "etag", "tag", "branch", "version", "build", "pinned", "merge", "fingerprint") {
+	if hexadecimal(value) && containsAny(before, "commit", "sha", "rev", "hash", "digest", "checksum", "md5", "etag", "tag", "branch", "version", "build", "pinned", "merge", "fingerprint") {
 		return false
 	}
 	if m.id != "generic-api-key" {
@@ -30,8 +29,64 @@ func (m *matcher) secretValue(text string, got match) bool {
 	low := strings.ToLower(value)
 	return !uuid(value) &&
 		!strings.HasPrefix(low, "sha1-") && !strings.HasPrefix(low, "sha256-") && !strings.HasPrefix(low, "sha384-") && !strings.HasPrefix(low, "sha512-") &&
-		!containsAny(around, "public", "pubkey", "fingerprint", "checksum", "hash", "cache", "idempotency") &&
+		!containsAny(before, "public", "pubkey", "fingerprint", "checksum", "hash", "cache", "idempotency") &&
 		!datelike(value) && !stopped(low)
+}
+
+// isReal reports whether a value is there, and no placeholder.
+func isReal(s string) bool { return !placeholder(s) }
+
+// random reports whether a value is no name and no placeholder and has digits and letters.
+func random(s string) bool {
+	return strings.ContainsAny(s, "0123456789") && !datelike(s) && !nameLike(s) && !placeholder(s) && entropy(s) > 3
+}
+
+// userToken judges what stands alone before the '@' of a URL.
+func userToken(s string) bool { return strings.ContainsAny(s, "0123456789") && !nameLike(s) }
+
+// parameterValue judges the value of a URL's parameter that is named a key or a token.
+func parameterValue(s string) bool {
+	return strings.ContainsAny(s, "0123456789") && !placeholder(s) && !nameLike(s) && !uuid(s)
+}
+
+// surePassword and likelyPassword judge a password by its signs. The first is for what is a value for
+// sure, the second for what may be a word of a sentence.
+func surePassword(s string) bool {
+	letter, digit, sign := signs(s)
+	return passwordLike(s) && letter > 0 && (digit || sign) && !(strings.ContainsAny(s, "._-/") && nameLike(s))
+}
+
+func likelyPassword(s string) bool {
+	letter, digit, sign := signs(s)
+	return passwordLike(s) && len(s) >= 8 && digit && letter > 0 && (sign || letter == 2) && !nameLike(s) && !datelike(s)
+}
+
+// signs tells what a value is made of; letter is 2 if it has small and capital ones.
+func signs(s string) (letter int, digit, sign bool) {
+	if s != strings.ToUpper(s) {
+		letter++
+	}
+	if s != strings.ToLower(s) {
+		letter++
+	}
+	return letter, strings.ContainsAny(s, "0123456789"), strings.ContainsAny(s, "!@#$%^&*+?~")
+}
+
+// passwordLike excludes what stands for a password, or says how one is kept.
+func passwordLike(s string) bool {
+	return len(s) >= 6 && len(s) <= 200 && !placeholder(s) && !strings.ContainsAny(s, " \t\r\n()") && s[0] != '/' && !strings.Contains(s, "://") &&
+		!containsAny(strings.ToLower(s), "bcrypt", "argon", "scrypt", "pbkdf", "sha1", "sha2", "sha5", "md5", "hmac", "oauth", "base64", "utf8", "utf-8", "ldap", "x509", "aes", "your", "example", "changeme")
+}
+
+// passwordWord judges a value of letters alone. Words that say something about a password are
+// none.
+func passwordWord(s string) bool {
+	switch strings.ToLower(s) {
+	case "required", "optional", "mandatory", "missing", "hidden", "secret", "redacted", "masked", "encrypted", "hashed", "plaintext", "string", "default",
+		"disabled", "enabled", "unused", "ignored", "prompt", "random", "generated", "rotated", "external", "inherit", "inherited", "password", "passwd", "passphrase", "changed", "unchanged":
+		return false
+	}
+	return passwordLike(s) && !masked(s)
 }
 
 // stopped reports whether a lower-case value holds one of gitleaks' stop words.
@@ -97,19 +152,19 @@ func masked(s string) bool {
 func nameLike(s string) bool {
 	longest, parts := 0, 0
 	for part := range strings.FieldsFuncSeq(s, func(c rune) bool { return strings.ContainsRune("._-/=+", c) }) {
-		letters, digits, rest := 0, 0, 0
+		letters, digits, others := 0, 0, 0
 		for i := range len(part) {
 			switch c := part[i]; {
-			case '0' <= c && c <= '9' && rest == 0:
+			case '0' <= c && c <= '9' && others == 0:
 				digits++
 			case digits == 0:
 				letters++
 			default:
-				rest++
+				others++
 			}
 		}
 		words, odd := camel(part)
-		if digits > 5 || rest > 3 || letters > 14*words && digits > 2 || odd {
+		if digits > 5 || others > 3 || letters > 14*words && digits > 2 || odd {
 			return false
 		}
 		longest, parts = max(longest, digits), parts+words

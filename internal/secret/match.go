@@ -11,10 +11,10 @@ import (
 type form uint8
 
 const (
-	prefixed   form = iota // the match begins with the trigger
-	assigned               // the trigger begins an identifier; an operator and the secret follow
-	anywhere               // the trigger is somewhere in the text
-	byFunction             // find says, given the trigger's place
+	anywhere form = iota // in all of a text that has a trigger
+	inLine               // in each line that has a trigger
+	prefixed             // at each trigger: the match begins with it
+	assigned             // at each trigger: it begins an identifier; an operator and the secret follow
 )
 
 // rule is a row of a table.
@@ -25,25 +25,31 @@ type rule struct {
 	head     string   // assigned: expression of the identifier
 	body     string   // assigned: expression of the secret; else of the whole match
 	start    bool     // the trigger must begin a word
-	after    string   // this must stand before the trigger, within a KiB, and a blank directly
-	solid    int      // so many bytes (assigned: of the secret) at least are no white space
+	command  string   // expression of the name of a command that must be called before the trigger
 	entropy  float64  // bits per character that the secret must exceed
-	group    int
-	allow    string // no secret if it matches this
-	allowAll string // no secret if the whole match matches this
-	broad    int    // of overlapping rules the least broad gives the name
-	random   bool   // the secret is no name and no placeholder, and has digits and letters
-	find     func(text string, at int) (start, end int)
+	group    int      // that is the secret; 0: the first that took part, or the whole match
+	allow    string   // no secret if it matches this
+	allowAll string   // no secret if the whole match matches this
+	broad    int      // of overlapping rules the least broad gives the name
+	is       func(secret string) bool
 }
 
 // matcher is a rule with its expressions.
 type matcher struct {
 	rule
-	once sync.Once
-	compiled
+	whole, called, allowed, allowedAll expression
 }
 
-type compiled struct{ body, allow, allowAll *regexp.Regexp }
+// expression is one that is compiled when it is first needed.
+type expression struct {
+	once sync.Once
+	*regexp.Regexp
+}
+
+func (e *expression) of(text string) *regexp.Regexp {
+	e.once.Do(func() { e.Regexp = regexp.MustCompile(text) })
+	return e.Regexp
+}
 
 // The text between an identifier and its value, and after the value. The first three are
 // gitleaks'. After a value gitleaks wants a blank, quote or semicolon. Prose also has
@@ -55,141 +61,153 @@ const (
 	following = "(?:[\\x60'\"\\s;,)\\]}>&|]|\\.(?:\\s|$)|\\\\[nr]|$)"
 )
 
-func (m *matcher) expressions() *compiled {
-	m.once.Do(func() {
-		switch m.form {
-		case assigned:
-			m.compiled.body = regexp.MustCompile(`\A` + m.head + gap + operator + opening + `(` + m.rule.body + `)` + following)
-		case prefixed:
-			m.compiled.body = regexp.MustCompile(`\A(?:` + m.rule.body + `)`)
-		case anywhere:
-			m.compiled.body = regexp.MustCompile(m.rule.body)
-		case byFunction:
-		}
-		if m.rule.allow != "" {
-			m.compiled.allow = regexp.MustCompile(m.rule.allow)
-		}
-		if m.rule.allowAll != "" {
-			m.compiled.allowAll = regexp.MustCompile(m.rule.allowAll)
-		}
-	})
-	return &m.compiled
+// expression is that of the whole match.
+func (m *matcher) expression() *regexp.Regexp {
+	switch m.form {
+	case assigned:
+		return m.whole.of(`\A` + m.head + gap + operator + opening + `(` + m.body + `)` + following)
+	case prefixed:
+		return m.whole.of(`\A(?:` + m.body + `)`)
+	}
+	return m.whole.of(m.body)
 }
 
-// promising is what can be said without an expression: it turns nearly all prose away.
-func (m *matcher) promising(text string, at, trigger int) bool {
-	if m.start && at > 0 && word(text[at-1]) {
-		return false
-	}
-	if m.after != "" && (at == 0 || text[at-1] > ' ' || !strings.Contains(text[max(0, at-1024):at], m.after)) {
-		return false
+// find adds the secrets of a text to spans. low is the text in lower case.
+func (m *matcher) find(text, low string, spans []span) []span {
+	keep := func(loc []int, at int) {
+		if s, ok := m.secret(text, loc, at); ok {
+			spans = append(spans, s)
+		}
 	}
 	switch m.form {
-	case prefixed:
-		if at+m.solid > len(text) {
-			return false
+	case anywhere:
+		if len(m.triggers) == 0 || containsAny(low, m.triggers...) {
+			for _, loc := range m.expression().FindAllStringSubmatchIndex(text, -1) {
+				keep(loc, 0)
+			}
 		}
-		return !strings.ContainsAny(text[at+trigger:max(at+trigger, at+m.solid)], " \t\r\n\v\f")
-	case assigned:
-		return valueFollows(text, at+trigger, m.solid)
-	default:
-		return true
+		return spans
+	case inLine:
+		next := make([]int, len(m.triggers)) // where each trigger stands next
+		for at := 0; at < len(text); {
+			first := len(low)
+			for i, w := range m.triggers {
+				if next[i] < at || at == 0 {
+					next[i] = len(low)
+					if n := strings.Index(low[at:], w); n >= 0 {
+						next[i] = at + n
+					}
+				}
+				first = min(first, next[i])
+			}
+			if first == len(low) {
+				break
+			}
+			from, to := strings.LastIndexByte(text[:first], '\n')+1, len(text)
+			if n := strings.IndexByte(text[first:], '\n'); n >= 0 {
+				to = first + n
+			}
+			for _, loc := range m.expression().FindAllStringSubmatchIndex(text[from:to], -1) {
+				keep(loc, from)
+			}
+			at = to
+		}
+		return spans
 	}
+	for _, w := range m.triggers {
+		for at := 0; at < len(text); {
+			i := strings.Index(low[at:], w)
+			if i < 0 {
+				break
+			}
+			at += i
+			if m.start && at > 0 && word(text[at-1]) || m.command != "" && !m.commanded(text, at) {
+				at++
+			} else if loc := m.match(text, at); loc != nil {
+				keep(loc, at)
+				at += loc[1]
+			} else {
+				at++
+			}
+		}
+	}
+	return spans
 }
 
-// valueFollows reports whether after an identifier that begins before at an operator and a
-// run of n bytes follow. It says yes too often, never too seldom.
-func valueFollows(text string, at, n int) bool {
-	i := at
-	for i < len(text) && i < at+80 && (word(text[i]) || strings.IndexByte(" \t\r\n\v\f.-'\"", text[i]) >= 0) {
-		i++
-	}
-	if i == len(text) || strings.IndexByte("=>:|?,", text[i]) < 0 {
+// commanded reports whether a flag stands at an offset, and the rule's command before it.
+func (m *matcher) commanded(text string, at int) bool {
+	if at == 0 || text[at-1] > ' ' && strings.IndexByte("\"'`", text[at-1]) < 0 {
 		return false
 	}
-	for i < len(text) && strings.IndexByte("=>:|?,`'\" \t\r\n\v\f", text[i]) >= 0 {
-		if text[i] == '=' {
-			n-- // it may be the value's
+	before := text[max(0, at-1024):at]
+	for end := len(before); ; {
+		end = strings.LastIndexByte(before[:end], '\n')
+		if end < 0 {
+			break
 		}
-		i++
+		if !continued(before[:end], text[at-len(before)+end+1:at+2]) {
+			before = before[end+1:]
+			break
+		}
 	}
-	if i+n > len(text) {
-		return false
-	}
-	return n <= 0 || !strings.ContainsAny(text[i:i+n], " \t\r\n\v\f`'\";")
+	// A name can also follow what JSON makes of a line's end.
+	return m.called.of(`(?:^|[^\w.-]|\\[nrt])` + m.command + `(?:\.exe)?["'\x60)]*\s`).MatchString(before)
 }
 
-// match is where an expression matched, [from, to), and the secret in it.
-type match struct{ from, to, start, end int }
+// continued reports whether two lines are one command: the first ends with a backslash, or in other
+// shells ^ or a backtick, or the second begins with a flag.
+func continued(first, second string) bool {
+	first, second = strings.TrimRight(first, "\r"), strings.TrimLeft(second, " \t")
+	return first != "" && strings.IndexByte("\\^`", first[len(first)-1]) >= 0 ||
+		len(second) > 1 && second[0] == '-' && (second[1] == '-' || word(second[1]))
+}
 
 // window is how far a rule looks at first; most secrets are shorter.
 const window = 4 << 10
 
-// at matches the rule where its trigger stands.
-func (m *matcher) at(text string, at int) (match, bool) {
-	if m.form == byFunction {
-		start, end := m.find(text, at)
-		return match{from: at, to: max(end, at+1), start: start, end: end}, end > start
+// match matches the rule where its trigger stands. The offsets count from there.
+func (m *matcher) match(text string, at int) []int {
+	if m.form == assigned && !strings.ContainsAny(text[at:min(len(text), at+80)], "=>:|,") {
+		return nil // there is no operator, as in most prose
 	}
-	re := m.expressions().body
 	// A bounded view keeps a text full of triggers from costing its square.
 	for size := window; ; size *= 4 {
 		view := text[at:min(len(text), at+size)]
-		loc := re.FindStringSubmatchIndex(view)
-		if loc == nil {
-			return match{}, false
+		loc := m.expression().FindStringSubmatchIndex(view)
+		if loc == nil || loc[1] < len(view) || at+size >= len(text) {
+			return loc
 		}
-		if loc[1] == len(view) && at+size < len(text) {
-			continue
-		}
-		return m.result(loc, at), true
 	}
 }
 
-// result picks the secret out of the indexes of a match, as gitleaks does.
-func (m *matcher) result(loc []int, at int) match {
-	got := match{from: at + loc[0], to: at + loc[1], start: at + loc[0], end: at + loc[1]}
-	if m.group > 0 {
-		if loc[2*m.group] < 0 {
-			got.end = got.start
-			return got
-		}
-		got.start, got.end = at+loc[2*m.group], at+loc[2*m.group+1]
-		return got
-	}
-	for g := 2; g+1 < len(loc); g += 2 {
+// secret picks the secret out of a match, as gitleaks does, and judges it.
+func (m *matcher) secret(text string, loc []int, at int) (span, bool) {
+	got := loc[2*m.group : 2*m.group+2]
+	for g := 2; m.group == 0 && g+1 < len(loc); g += 2 {
 		if loc[g] >= 0 && loc[g] < loc[g+1] {
-			got.start, got.end = at+loc[g], at+loc[g+1]
-			return got
+			got = loc[g : g+2]
+			break
 		}
 	}
-	return got
-}
-
-// accepts says whether what matched is a secret.
-func (m *matcher) accepts(text string, got match) bool {
-	secret := text[got.start:got.end]
-	if m.entropy > 0 && entropy(secret) <= m.entropy {
-		return false
+	if got[0] >= got[1] {
+		return span{}, false
 	}
-	if m.random && !random(secret) {
-		return false
-	}
-	c := m.expressions()
-	if c.allow != nil && c.allow.MatchString(secret) {
-		return false
+	s := span{start: at + got[0], end: at + got[1], rule: &m.rule}
+	secret := text[s.start:s.end]
+	if m.entropy > 0 && entropy(secret) <= m.entropy || m.is != nil && !m.is(secret) || m.allow != "" && m.allowed.of(m.allow).MatchString(secret) {
+		return s, false
 	}
 	switch m.form {
 	case prefixed:
-		return !masked(secret)
+		return s, !masked(secret)
 	case assigned:
-		if c.allowAll != nil && c.allowAll.MatchString(text[extended(text, got.from):got.to]) {
-			return false
+		from := extended(text, at+loc[0])
+		if !m.secretValue(strings.ToLower(text[from:s.start]), secret) {
+			return s, false
 		}
-		return m.secretValue(text, got)
-	default:
-		return true
+		return s, m.allowAll == "" || !m.allowedAll.of(m.allowAll).MatchString(text[from:at+loc[1]])
 	}
+	return s, true
 }
 
 // extended is where gitleaks' expressions would have begun to match: up to fifty bytes of

@@ -17,68 +17,45 @@ type Rule struct {
 	Entropy  float64  `json:"entropy,omitempty"`  // bits per character that the secret must exceed; 0: any
 }
 
-// Finding is a secret found in a text: its rule and the bytes [Start, End) it took there.
-// Secrets that overlap are one finding, under the most specific of their rules.
-type Finding struct {
-	Rule       string
-	Start, End int
-}
-
 // Redactor finds secrets and takes them out. It is safe for concurrent use.
-type Redactor struct {
-	rules    []*matcher
-	triggers triggers
-	always   []uint16 // rules without a keyword
-}
+type Redactor struct{ rules []*matcher }
 
-// isRuleID reports whether an ID may be in a marker: at most 64 small letters, digits and,
-// except as the first, the signs . _ -
-func isRuleID(id string) bool {
-	other := func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }
-	return id != "" && len(id) <= 64 && !other(rune(id[0])) &&
-		!strings.ContainsFunc(id, func(r rune) bool { return other(r) && !strings.ContainsRune("._-", r) })
-}
+// marker is the expression of what replaces a secret; its group is a rule's ID.
+var marker = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\[REDACTED:([a-z0-9][a-z0-9._-]{0,63})\]`)
+})
 
 // New makes a Redactor with the built-in rules and the extra ones. It compiles only the extra
 // rules. The error names the rule that is wrong. Its ID may be bad or repeated, its expression
 // may not compile or may match the empty text, or its group may be missing.
 func New(extra []Rule) (*Redactor, error) {
-	n := len(gitleaksRules) + len(ownRules) + len(extra)
-	r := &Redactor{rules: make([]*matcher, 0, n)}
-	block := make([]matcher, n)
-	add := func(from rule) *matcher {
-		m := &block[len(r.rules)]
-		m.rule = from
-		r.rules = append(r.rules, m)
-		return m
-	}
-	for i := range ownRules {
-		add(ownRules[i])
-	}
-	for i := range gitleaksRules {
-		add(gitleaksRules[i])
+	r := &Redactor{}
+	for _, from := range slices.Concat(ownRules[:], gitleaksRules[:]) {
+		r.rules = append(r.rules, &matcher{rule: from})
 	}
 	for _, e := range extra {
 		from, err := r.own(e)
 		if err != nil {
 			return nil, fmt.Errorf("redaction rule %q: %w", e.ID, err)
 		}
-		m := add(from)
-		m.expressions() // so that the first text does not pay for it
-		if len(from.triggers) == 0 {
-			r.always = append(r.always, uint16(len(r.rules)-1))
-		}
+		m := &matcher{rule: from}
+		m.expression() // so that the first text does not pay for it
+		r.rules = append(r.rules, m)
 	}
-	r.triggers.build(r.rules)
 	return r, nil
+}
+
+// has reports whether there is a rule of an ID.
+func (r *Redactor) has(id string) bool {
+	return slices.ContainsFunc(r.rules, func(m *matcher) bool { return m.id == id })
 }
 
 // own checks a rule of the user's.
 func (r *Redactor) own(e Rule) (rule, error) {
-	if !isRuleID(e.ID) {
+	if mark := "[REDACTED:" + e.ID + "]"; marker().FindString(mark) != mark {
 		return rule{}, fmt.Errorf("its id must be 1 to 64 of a-z, 0-9, '-', '_' and '.', and begin with a letter or digit")
 	}
-	if slices.ContainsFunc(r.rules, func(m *matcher) bool { return m.id == e.ID }) {
+	if r.has(e.ID) {
 		return rule{}, fmt.Errorf("there is already a rule of that id")
 	}
 	re, err := regexp.Compile(e.Pattern)
@@ -101,43 +78,46 @@ func (r *Redactor) own(e Rule) (rule, error) {
 	return rule{id: e.ID, form: anywhere, triggers: words, body: e.Pattern, group: e.Group, entropy: e.Entropy}, nil
 }
 
-// Redact returns the text with every secret in it replaced by [REDACTED:<rule>], and where
-// they stood, in order. A text without secrets is returned as it is. What Redact returned
-// it returns unchanged.
-func (r *Redactor) Redact(text string) (clean string, found []Finding) {
-	spans := r.find(text)
-	if len(spans) == 0 {
-		return text, nil
-	}
+// Clean returns the text with every secret in it replaced by [REDACTED:<rule>], and the rules
+// of the secrets, one for each. A text without secrets is returned as it is. What Clean
+// returned it returns unchanged.
+func (r *Redactor) Clean(text string) (clean string, rules []string) {
 	// Taking one secret out can bring a rule to match that did not before. Go on until none
 	// does: each round takes away text that is no marker, so there is a last one.
-	spans = merge(spans)
 	for {
-		clean = render(text, spans)
-		more := r.find(clean)
-		if len(more) == 0 {
-			break
+		spans := r.find(text)
+		if len(spans) == 0 {
+			return text, rules
 		}
-		for _, m := range more {
-			m.start, m.end = origin(spans, m.start, false), origin(spans, m.end, true)
-			spans = append(spans, m)
+		var b strings.Builder
+		at := 0
+		for _, s := range merge(spans) {
+			b.WriteString(text[at:s.start] + "[REDACTED:" + s.rule.id + "]")
+			rules = append(rules, s.rule.id)
+			at = s.end
 		}
-		spans = merge(spans)
+		text = b.String() + text[at:]
 	}
-	found = make([]Finding, len(spans))
-	for i, s := range spans {
-		found[i] = Finding{Rule: s.rule.id, Start: s.start, End: s.end}
-	}
-	return clean, found
 }
 
-// Clean is [Redactor.Redact] for those who need only the rules that matched, one for each find.
-func (r *Redactor) Clean(text string) (clean string, rules []string) {
-	clean, found := r.Redact(text)
-	for _, f := range found {
-		rules = append(rules, f.Rule)
+// find returns the secrets of a text in no particular order; they can overlap.
+func (r *Redactor) find(text string) (spans []span) {
+	low := lowerASCII(text)
+	for _, m := range r.rules {
+		spans = m.find(text, low, spans)
 	}
-	return clean, rules
+	if len(spans) == 0 {
+		return nil
+	}
+	marks := marker().FindAllStringSubmatchIndex(text, -1)
+	marks = slices.DeleteFunc(marks, func(m []int) bool { return !r.has(text[m[2]:m[3]]) })
+	return slices.DeleteFunc(spans, func(s span) bool { // part of a marker, or nothing but markers
+		at, _ := slices.BinarySearchFunc(marks, s.start, func(m []int, start int) int { return m[1] - start - 1 })
+		for ; at < len(marks) && marks[at][0] <= s.start; at++ {
+			s.start = marks[at][1] // markers can follow each other
+		}
+		return s.start >= s.end
+	})
 }
 
 // BuiltIn has the built-in rules alone.
@@ -150,8 +130,6 @@ var builtIn = sync.OnceValue(func() *Redactor {
 	}
 	return r
 })
-
-const markerStart, markerEnd = "[REDACTED:", "]"
 
 // span is a secret at [start, end) of a text.
 type span struct {
@@ -182,54 +160,20 @@ func merge(spans []span) []span {
 	return out
 }
 
-func render(text string, spans []span) string {
-	var b strings.Builder
-	b.Grow(len(text))
-	at := 0
-	for _, s := range spans {
-		b.WriteString(text[at:s.start])
-		b.WriteString(markerStart)
-		b.WriteString(s.rule.id)
-		b.WriteString(markerEnd)
-		at = s.end
+// lowerASCII is a text with its ASCII letters in lower case, so that offsets stay.
+func lowerASCII(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		b[i] = lower(c)
 	}
-	b.WriteString(text[at:])
-	return b.String()
+	return string(b)
 }
 
-// origin maps an offset of the rendered text back to the text. An offset inside a marker
-// becomes the beginning of the text that the marker replaced. If it is the end of a span, it
-// becomes the end of that text.
-func origin(spans []span, offset int, end bool) int {
-	shift := 0 // rendered offset - original offset, after the spans passed so far
-	for _, s := range spans {
-		from := s.start + shift
-		to := from + len(markerStart) + len(s.rule.id) + len(markerEnd)
-		if offset <= from {
-			break
-		}
-		if end && offset <= to {
-			return s.end
-		}
-		if offset < to {
-			return s.start
-		}
-		shift = to - s.end
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c | 0x20
 	}
-	return offset - shift
-}
-
-// marker returns the length of the marker of a known rule at the beginning of the text, or 0.
-func (r *Redactor) marker(text string) int {
-	rest, ok := strings.CutPrefix(text, markerStart)
-	if !ok {
-		return 0
-	}
-	id, _, ok := strings.Cut(rest[:min(len(rest), 66)], markerEnd)
-	if !ok || !slices.ContainsFunc(r.rules, func(m *matcher) bool { return m.id == id }) {
-		return 0
-	}
-	return len(markerStart) + len(id) + len(markerEnd)
+	return c
 }
 
 func ascii(s string) bool {

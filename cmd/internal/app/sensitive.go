@@ -76,8 +76,8 @@ type sample struct {
 }
 
 type tested struct {
-	Clean string           `json:"text"`
-	Found []secret.Finding `json:"found"`
+	Clean string   `json:"text"`
+	Found []string `json:"found"` // the rules
 }
 
 func (t tested) Text() string { return t.Clean }
@@ -91,6 +91,6 @@ func (c ruleCommands) test(_ context.Context, sc op.Scope, a sample) (tested, er
 	if err != nil {
 		return tested{}, err
 	}
-	clean, found := r.Redact(a.Text)
-	return tested{clean, append([]secret.Finding{}, found...)}, nil
+	clean, found := r.Clean(a.Text)
+	return tested{clean, append([]string{}, found...)}, nil
 }
