@@ -1,15 +1,13 @@
 package agents
 
 import (
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"leanctx/internal/args"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
@@ -64,78 +62,10 @@ func checkedWord(argument, name string, most int) (string, error) {
 }
 
 // maxPath is the maximum length of a path in bytes.
-const maxPath = 4096
+const maxPath = args.MaxPath
 
-// pathWithin is a path relative to the project at root, with slashes. It follows symbolic
-// links, so that a file has one name. The file need not exist.
-func pathWithin(root, path string) (string, error) {
-	project, given := root, strings.TrimSpace(path)
-	switch {
-	case given == "":
-		return "", refusal.Missing("path", "")
-	case len(given) > maxPath:
-		return "", refusal.Argument("path", "path has %d bytes, more than %d", len(given), maxPath)
-	case strings.ContainsRune(given, 0) || !utf8.ValidString(given):
-		return "", refusal.Argument("path", "path %q is not a valid file name", prose.Clip(given, maxWord))
-	}
-	if root == "" {
-		root = string(filepath.Separator)
-	}
-	abs := filepath.FromSlash(given)
-	switch {
-	case filepath.IsAbs(abs):
-	case os.IsPathSeparator(abs[0]): // on Windows: from the top of the drive
-		abs = filepath.VolumeName(root) + abs
-	default:
-		abs = filepath.Join(root, abs)
-	}
-	if rel, err := filepath.Rel(root, filepath.Clean(abs)); err == nil && filepath.IsLocal(rel) {
-		abs = filepath.Join(root, rel)
-	}
-	real, err := followed(abs)
-	if err != nil {
-		return "", refusal.Argument("path", "path %q cannot be resolved: %v", prose.Clip(given, maxWord), err)
-	}
-	if r, err := followed(root); err == nil {
-		root = r
-	}
-	rel, err := filepath.Rel(root, real)
-	if err != nil || !filepath.IsLocal(rel) {
-		return "", refusal.Argument("path", "path %q is outside the project %s", prose.Clip(given, maxWord), project)
-	}
-	return filepath.ToSlash(rel), nil
-}
-
-var errNowhere = errors.New("it contains a broken symbolic link")
-
-// followed resolves the symbolic links in a path, as far as the path exists.
-func followed(path string) (string, error) {
-	real, err := filepath.EvalSymlinks(path)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return real, err
-	}
-	if fi, err := os.Lstat(path); err == nil && fi.Mode()&fs.ModeSymlink != 0 {
-		return "", errNowhere
-	}
-	dir := filepath.Dir(path)
-	if dir == path {
-		return path, nil
-	}
-	if dir, err = followed(dir); err != nil {
-		return "", err
-	}
-	return filepath.Join(dir, filepath.Base(path)), nil
-}
-
-// KindOf is the type of an agent by its id, which ends in four or more hex digits. Another
-// name is given back.
-func KindOf(id string) string {
-	i := strings.LastIndexByte(id, '-')
-	if i < 0 || len(id)-i <= 4 || strings.Trim(id[i+1:], "0123456789abcdef") != "" {
-		return id
-	}
-	return id[:i]
-}
+// KindOf is the type of an agent by its id. Another name is given back.
+func KindOf(id string) string { return cmp.Or(args.AgentType(id), id) }
 
 // WorksIn reports whether agents of a type work in a client: one name begins with all words of
 // the other, as with claude and claude-code.

@@ -2,8 +2,6 @@ package agents
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -57,46 +55,6 @@ func TestText(t *testing.T) {
 	for _, given := range []string{"", " \n\t", "12345"} {
 		_, err := checkedText("x", given, 4)
 		refused(t, given, err)
-	}
-}
-
-// A path has one name, whichever way it is given, and none outside.
-func TestPath(t *testing.T) {
-	root := t.TempDir()
-	outside := t.TempDir()
-	for _, dir := range []string{"src/deep", "other"} {
-		if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for link, to := range map[string]string{"alias": "src", "out": outside, "nowhere": filepath.Join(outside, "gone"), "loop": "loop", "src/up": ".."} {
-		if err := os.Symlink(to, filepath.Join(root, link)); err != nil {
-			t.Skip(err) // Windows may forbid it
-		}
-	}
-	for given, want := range map[string]string{
-		"src/a.go": "src/a.go", "./src//a.go": "src/a.go", "src/deep/../a.go": "src/a.go",
-		"alias/a.go": "src/a.go", "src/": "src", ".": ".", "new/dir/a.go": "new/dir/a.go",
-		filepath.Join(root, "src/a.go"): "src/a.go", root: ".", "src/up/other": "other", "a b/c?.go": "a b/c?.go",
-		"..a": "..a", " src/a.go ": "src/a.go",
-	} {
-		if got, err := pathWithin(root, given); got != want || err != nil {
-			t.Errorf("%q is %q, %v, want %q", given, got, err, want)
-		}
-	}
-	for _, given := range []string{"..", "src/../..", "out/a.go", "out", "nowhere", "nowhere/x", "loop", "/", outside, root + "x"} {
-		if got, err := pathWithin(root, given); err == nil {
-			t.Errorf("%q is %q", given, got)
-		}
-	}
-}
-
-func TestPathRefused(t *testing.T) {
-	for _, given := range []string{"", " ", "a\x00b", "a\xff", strings.Repeat("a", maxPath+1)} {
-		_, err := pathWithin(t.TempDir(), given)
-		if bad, ok := errors.AsType[*refusal.ArgumentError](err); !ok || bad.Argument != "path" {
-			t.Errorf("%.20q: %v", given, err)
-		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leanctx/agents/lease"
+	"leanctx/internal/args"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
@@ -71,10 +72,13 @@ func (s *core) claimPath(given string) (path string, err error) {
 	if err := s.texts.withoutSecret("path", given); err != nil {
 		return "", err
 	}
-	if path, err = pathWithin(s.opts.ProjectRoot, given); err == nil {
-		err = s.texts.withoutSecret("path", path)
+	if given = strings.TrimSpace(given); given == "" {
+		return "", refusal.Missing("path", "")
 	}
-	return path, err
+	if path, err = args.Path(s.opts.ProjectRoot, given); err != nil {
+		return "", refusal.Argument("path", "path %q %v", prose.Clip(given, maxWord), err)
+	}
+	return path, s.texts.withoutSecret("path", path)
 }
 
 // Claim gives the caller a path for a while, or renews its claim. It fails with a
@@ -91,7 +95,6 @@ func (s *Store) Claim(ctx context.Context, w ClaimArgs) (Claimed, error) {
 			return Claimed{}, err
 		}
 	}
-	s.touchQuietly(ctx)
 	var c Claimed
 	err = s.update(ctx, func(p *project, now time.Time) ([]event, error) {
 		me, err := s.caller.agent(p)
@@ -127,7 +130,6 @@ func (s *Store) Release(ctx context.Context, a ReleaseArgs) (Released, error) {
 	if err != nil {
 		return Released{}, err
 	}
-	s.touchQuietly(ctx)
 	var r Released
 	err = s.update(ctx, func(p *project, now time.Time) ([]event, error) {
 		me, err := s.caller.agent(p)

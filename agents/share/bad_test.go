@@ -54,15 +54,14 @@ func TestBadFiles(t *testing.T) {
 		{"none.md", "none.md does not exist"},
 		{"src", "src is a directory"},
 		{".", ". is a directory"},
-		{"../" + filepath.Base(b.root) + "/good.md", "is not in the project"},
-		{"../../etc/passwd", "../../etc/passwd is not in the project"},
-		{"src/../../x", "is not in the project"},
-		{outside, "is not in the project"},
+		{"../../etc/passwd", "../../etc/passwd is outside the project"},
+		{"src/../../x", "is outside the project"},
+		{outside, "is outside the project"},
 		{"a\nb.md", "control characters"},
-		{"x\x00y", "control characters"},
+		{"x\x00y", "is not a valid file name"},
 		{strings.Repeat("é", 300), strings.Repeat("é", 80) + "… "},
 		{"", "needs paths"},
-		{" , ", "needs paths"},
+		{" ", "needs paths"},
 	} {
 		b.refuse(cursor, Offer{Paths: []string{c.path}}, c.want)
 	}
@@ -96,22 +95,25 @@ func TestSensitiveNames(t *testing.T) {
 	}
 	b.o.Redactor = r
 	b.reopen()
-	for _, name := range []string{".git/config", "sub/.git/HEAD", ".env", "app/.env", "good.md"} {
+	for _, name := range []string{".git/config", "sub/.git/HEAD", ".env", "app/.env", "good.md", "settings/dev", "gitdata/config"} {
 		b.write(name, "text")
 	}
-	for link, to := range map[string]string{"config.md": ".git/config", "env.md": "app/.env"} {
+	for link, to := range map[string]string{"config.md": ".git/config", "env.md": "app/.env", "link/.env": "../settings/dev", "link/.git": "../gitdata"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(b.root, link)), 0o700); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.Symlink(filepath.FromSlash(to), filepath.Join(b.root, link)); err != nil && runtime.GOOS != "windows" {
 			t.Fatal(err)
 		}
 	}
-	for _, path := range []string{".git/config", "./sub/../.git/config", "sub/.git/HEAD", "config.md", ".GIT/config"} {
-		if path == "config.md" && runtime.GOOS == "windows" {
+	for _, path := range []string{".git/config", "./sub/../.git/config", "sub/.git/HEAD", "config.md", ".GIT/config", "link/.git/config", filepath.Join(b.root, "link/.git/config")} {
+		if (path == "config.md" || strings.Contains(path, "link")) && runtime.GOOS == "windows" {
 			continue
 		}
 		b.refuse(cursor, Offer{Paths: []string{"good.md", path}}, "nothing was shared", "belongs to Git")
 	}
-	for _, path := range []string{".env", "app/.env", "env.md"} {
-		if path == "env.md" && runtime.GOOS == "windows" {
+	for _, path := range []string{".env", "app/.env", "env.md", "link/.env"} {
+		if (path == "env.md" || path == "link/.env") && runtime.GOOS == "windows" {
 			continue
 		}
 		b.refuse(cursor, Offer{Paths: []string{path}}, "nothing was shared", "is sensitive (env)")
@@ -134,9 +136,16 @@ func TestLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b.refuse(cursor, Offer{Paths: []string{"out.md"}}, "out.md leads out of the project")
-	b.refuse(cursor, Offer{Paths: []string{"dir/key"}}, "dir/key leads out of the project")
-	b.refuse(cursor, Offer{Paths: []string{"loop"}}, "loop cannot be read")
+	b.refuse(cursor, Offer{Paths: []string{"out.md"}}, "out.md is outside the project")
+	b.refuse(cursor, Offer{Paths: []string{"dir/key"}}, "dir/key is outside the project")
+	b.refuse(cursor, Offer{Paths: []string{"loop"}}, "loop cannot be resolved")
+	if runtime.GOOS != "windows" { // such a name can be no file's there
+		b.write("line\nfeed.md", "text")
+		if err := os.Symlink("line\nfeed.md", filepath.Join(b.root, "plain.md")); err != nil {
+			t.Fatal(err)
+		}
+		b.refuse(cursor, Offer{Paths: []string{"plain.md"}}, "plain.md has control characters in its name")
+	}
 	b.push(cursor, claude, "", "inside.md")
 	// a file that is put out of the project after it was shared
 	if err := errors.Join(os.Remove(filepath.Join(b.root, "good.md")), os.Symlink(filepath.Join(outside, "key"), filepath.Join(b.root, "good.md"))); err != nil {
@@ -182,7 +191,7 @@ func TestCommas(t *testing.T) {
 	b := newBed(t)
 	b.write("a,b.md", "text")
 	b.write("c.md", "text")
-	if o := b.push(cursor, "", "", "a,b.md", "c.md,./c.md"); len(o.Files) != 2 {
+	if o := b.push(cursor, "", "", "a,b.md", "c.md", "./c.md"); len(o.Files) != 2 {
 		t.Errorf("%+v", o.Files)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"leanctx/internal/args"
 	"leanctx/internal/atomicfile"
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
@@ -60,29 +61,27 @@ func (s *core) sources(paths []string) ([]source, error) {
 	var out []source
 	var refused []string
 	size := 0
-	for _, given := range split(root, paths) {
-		path, err := s.inside(given)
-		if slices.ContainsFunc(out, func(x source) bool { return x.path == path }) {
+	for _, given := range paths {
+		if given = strings.TrimSpace(given); given == "" {
 			continue
 		}
-		if err == nil {
-			err = s.allow(path)
+		path, err := s.named(given)
+		if slices.ContainsFunc(out, func(x source) bool { return err == nil && x.path == path }) {
+			continue
 		}
-		var data []byte
+		x := source{path: path}
 		if err == nil {
-			data, err = readSource(root, path)
-		}
-		if e, sensitive := errors.AsType[*sensitiveError](err); sensitive {
-			given = e.name
+			x.data, err = readSource(root, filepath.FromSlash(path))
 		}
 		if err != nil {
-			refused = append(refused, prose.Line(prose.Clip(given, 80)+" "+err.Error()))
+			shown, _ := s.secrets.Clean(given)
+			refused = append(refused, prose.Line(prose.Clip(shown, 80)+" "+err.Error()))
 			continue
 		}
-		if size += len(data); size > MaxShare || len(out) >= MaxFiles {
+		if size += len(x.data); size > MaxShare || len(out) >= MaxFiles {
 			return nil, refusal.Argument("paths", "nothing was shared: more than %d MiB or %d files at once; share them in parts", MaxShare>>20, MaxFiles)
 		}
-		out = append(out, source{filepath.ToSlash(path), data})
+		out = append(out, x)
 	}
 	if len(refused) > 0 {
 		const maxShown = 10
@@ -98,87 +97,30 @@ func (s *core) sources(paths []string) ([]source, error) {
 	return out, nil
 }
 
-// split splits a text that lists several paths, unless a file has that name.
-func split(root *os.Root, paths []string) []string {
-	var out []string
-	for _, p := range paths {
-		parts := []string{p}
-		if strings.Contains(p, ",") {
-			if _, err := root.Lstat(p); err != nil {
-				parts = strings.Split(p, ",")
-			}
-		}
-		for _, part := range parts {
-			if part = strings.TrimSpace(part); part != "" {
-				out = append(out, part)
-			}
-		}
-	}
-	return out
-}
-
-var errOutside = errors.New("is not in the project")
-
-// inside is a path relative to the project's root.
-func (s *core) inside(given string) (string, error) {
-	path := filepath.FromSlash(given)
-	if filepath.IsAbs(path) {
-		at, err := filepath.Rel(s.opts.ProjectRoot, path)
-		if err != nil || !filepath.IsLocal(at) {
-			// The root may have another name than the given one.
-			real, err1 := filepath.EvalSymlinks(s.opts.ProjectRoot)
-			dir, err2 := filepath.EvalSymlinks(filepath.Dir(path))
-			if err1 != nil || err2 != nil {
-				return "", errOutside
-			}
-			at, err = filepath.Rel(real, filepath.Join(dir, filepath.Base(path)))
-		}
-		if err != nil {
-			return "", errOutside
-		}
-		path = at
-	}
-	path = filepath.Clean(path)
-	if !filepath.IsLocal(path) {
-		return "", errOutside
+// named is the name of a file in the project, after symbolic links. It refuses Git's own files,
+// and names that match a secret rule, by the given name and by the real one. A link made after
+// that cannot lead out of the project, because the file is opened through an os.Root.
+func (s *core) named(given string) (path string, err error) {
+	if path, err = args.Path(s.opts.ProjectRoot, given); err != nil {
+		return "", err
 	}
 	if prose.Line(path) != path {
 		return "", errors.New("has control characters in its name")
 	}
+	given = filepath.Clean(given)
+	if inside, err := filepath.Rel(s.opts.ProjectRoot, given); err == nil { // it is absolute
+		given = inside
+	}
+	for _, name := range []string{filepath.ToSlash(given), path} {
+		if slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return strings.EqualFold(part, ".git") }) {
+			return "", errors.New("belongs to Git: its files hold addresses and credentials")
+		}
+		if _, rules := s.secrets.Clean(name); len(rules) > 0 {
+			return "", errors.New("is sensitive (" + strings.Join(rules, ", ") + ")")
+		}
+	}
 	return path, nil
 }
-
-// allow refuses a path outside the project, Git's own files, and names that match a secret
-// rule, also behind symbolic links. A link made after this check cannot lead out either,
-// because the file is opened through an os.Root.
-func (s *core) allow(path string) error {
-	real := path
-	if root, err := filepath.EvalSymlinks(s.opts.ProjectRoot); err == nil {
-		if at, err := filepath.EvalSymlinks(filepath.Join(root, path)); err == nil {
-			if real, err = filepath.Rel(root, at); err != nil || !filepath.IsLocal(real) {
-				return errors.New("leads out of the project")
-			}
-		}
-	}
-	for _, name := range []string{filepath.ToSlash(path), filepath.ToSlash(real)} {
-		if slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return strings.EqualFold(part, ".git") }) {
-			return errors.New("belongs to Git: its files hold addresses and credentials")
-		}
-		if clean, rules := s.secrets.Clean(name); len(rules) > 0 {
-			return &sensitiveError{clean, rules}
-		}
-	}
-	return nil
-}
-
-// sensitiveError means that a file's name matches a secret rule. It holds the redacted
-// name, because the name may contain a secret.
-type sensitiveError struct {
-	name  string
-	rules []string
-}
-
-func (e *sensitiveError) Error() string { return "is sensitive (" + strings.Join(e.rules, ", ") + ")" }
 
 // readSource reads a text file of at most MaxFile bytes.
 func readSource(root *os.Root, path string) ([]byte, error) {

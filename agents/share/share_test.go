@@ -14,6 +14,7 @@ import (
 
 	"leanctx/agents/cost"
 
+	"leanctx/internal/args"
 	"leanctx/internal/refusal"
 )
 
@@ -29,7 +30,7 @@ func (a agents) Self() string { return a.self }
 
 func (a agents) Resolve(_ context.Context, name string) (string, string, error) {
 	for _, id := range a.ids {
-		if id == name || typeOf(id) == name {
+		if id == name || args.AgentType(id) == name {
 			return name, "", nil
 		}
 	}
@@ -139,7 +140,7 @@ func TestShare(t *testing.T) {
 	b.same(b.pull(claude, false).Text(), none)
 	o := b.push(cursor, "claude", "auth files for review", "src/auth.ts", "src/middleware.ts")
 	b.same(o.Text(), "Shared 2 files with claude (1,249 tokens)")
-	b.same(b.push(cursor, "claude-b", "", "./src/../src/auth.ts, src/auth.ts").Text(), "Shared 1 file with claude-b7e2 (893 tokens)")
+	b.same(b.push(cursor, "claude-b", "", "./src/../src/auth.ts", "src/auth.ts").Text(), "Shared 1 file with claude-b7e2 (893 tokens)")
 	b.same(b.list(), `Shared contexts (2):
   cursor-a3f8 → claude: src/auth.ts, src/middleware.ts (2 files, 1,249 tokens, 0s ago)
   cursor-a3f8 → claude-b7e2: src/auth.ts (1 file, 893 tokens, 0s ago)`)

@@ -113,21 +113,16 @@ func (s *core) commit(ctx context.Context, x *shared, texts map[string]string) e
 		s.drop(x.ID)
 		return fmt.Errorf("share %s: %w", x.ID, err)
 	}
-	if _, err = s.log.Update(ctx, func(_ *state, now time.Time) ([]event, error) {
-		x.At = now.UTC()
-		return []event{{Push: x}}, nil
-	}); err != nil {
-		return err // keep the contents: the commit may have succeeded; if not, sweep removes them
-	}
 	var known map[string]*shared
-	err = s.log.View(ctx, func(st *state, _ journal.Head) error {
-		known = maps.Clone(st.shares)
-		return nil
+	_, err = s.log.Update(ctx, func(st *state, now time.Time) ([]event, error) {
+		x.At, known = now.UTC(), maps.Clone(st.shares)
+		return []event{{Push: x}}, nil
 	})
-	if err == nil {
+	if err == nil { // else the contents stay: the commit may have succeeded; if not, a later sweep removes them
+		known[x.ID] = x
 		s.sweep(known)
 	}
-	return nil // the share is committed
+	return err
 }
 
 // CopyTo adds the shares after an instant to another store, and returns how many were not there.
@@ -141,23 +136,13 @@ func (s *core) CopyTo(ctx context.Context, to *Store, since time.Time) (n int, e
 	if err != nil {
 		return 0, err
 	}
-	whole := list[:0]
+	var whole []*shared
 	for _, x := range list {
-		texts := map[string]string{}
-		for _, f := range x.Files {
-			if text, ok := s.contents(ctx, x.ID, f); ok {
-				texts[f.Hash] = text
-			}
+		if ok, err := s.copyContents(ctx, x, to.opts.Contents); err != nil {
+			return 0, err
+		} else if ok {
+			whole = append(whole, x)
 		}
-		if slices.ContainsFunc(x.Files, func(f stored) bool { _, ok := texts[f.Hash]; return !ok }) {
-			continue
-		}
-		for name, text := range texts {
-			if err := to.opts.Contents.Put(ctx, name, []byte(text)); err != nil {
-				return 0, err
-			}
-		}
-		whole = append(whole, x)
 	}
 	if len(whole) == 0 {
 		return 0, nil
@@ -172,6 +157,20 @@ func (s *core) CopyTo(ctx context.Context, to *Store, since time.Time) (n int, e
 		return events, nil
 	})
 	return n, err
+}
+
+// copyContents gives the contents of a share to a team. ok is false if some are damaged.
+func (s *core) copyContents(ctx context.Context, x *shared, to Contents) (ok bool, err error) {
+	for _, f := range x.Files {
+		text, ok := s.contents(ctx, x.ID, f)
+		if !ok {
+			return false, nil
+		}
+		if err := to.Put(ctx, f.Hash, []byte(text)); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // newID is the id of a share. It is also the name of a directory, so it is chosen before

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"leanctx/internal/args"
 	"leanctx/internal/journal"
 )
 
@@ -94,7 +95,7 @@ func (x *shared) waits(agent string, contents bool) bool {
 	switch {
 	case x.To == "" || x.To == agent:
 		return true
-	case isType(x.To) && x.To == typeOf(agent):
+	case x.To == args.AgentType(agent):
 		return len(x.Seen) == 0 || slices.Contains(x.Seen, agent)
 	}
 	return false

@@ -5,9 +5,9 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
-	"regexp"
 	"time"
 
+	"leanctx/internal/args"
 	"leanctx/internal/journal"
 	"leanctx/internal/notice"
 	"leanctx/internal/prose"
@@ -115,23 +115,10 @@ func (s *Store) self(ctx context.Context) (string, error) {
 	if id == "" {
 		return "", refusal.Missing("agent", "the id that register gave; register first")
 	}
-	if found, _, err := s.agents.Resolve(ctx, id); err != nil || found != id || isType(id) {
+	if found, _, err := s.agents.Resolve(ctx, id); err != nil || found != id || args.AgentType(id) == "" {
 		return "", refusal.NotFound("No agent found: %s (register gives an id)", prose.Line(prose.Clip(id, 80)))
 	}
 	return id, nil
-}
-
-// idForm matches an agent's id: its type and four or more hex digits.
-var idForm = regexp.MustCompile(`^(.+)-[0-9a-f]{4,}$`)
-
-func isType(name string) bool { return !idForm.MatchString(name) }
-
-// typeOf is the type in an agent's id.
-func typeOf(id string) string {
-	if m := idForm.FindStringSubmatch(id); m != nil {
-		return m[1]
-	}
-	return ""
 }
 
 // NoArgs is the argument of an operation without arguments.

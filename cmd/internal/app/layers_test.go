@@ -27,6 +27,7 @@ var mayImport = map[string][]string{
 	"internal/secret":                       {},
 	"internal/prose":                        {},
 	"internal/refusal":                      {},
+	"internal/args":                         {},
 	"internal/notice":                       {"internal/journal"},
 	"internal/atomicfile":                   {},
 	"internal/proctest":                     {},                 // for tests alone
@@ -59,13 +60,13 @@ var mayImport = map[string][]string{
 	// the project's files
 	"knowledge/sourcefile": {"formats"},
 	"agents": {"agents/diary", "agents/lease", "agents/live",
-		"internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
+		"internal/args", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
 	"agents/diary": {"internal/journal", "internal/notice", "internal/prose", "internal/refusal"},
 	"agents/lease": {"internal/prose"},
 	"agents/live":  {"internal/journal"},
 	"agents/cost":  {"internal/prose", "internal/refusal"},
-	"agents/share": {"internal/atomicfile", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
-	"tasks":        {"formats", "formats/plan", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
+	"agents/share": {"internal/args", "internal/atomicfile", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
+	"tasks":        {"formats", "formats/plan", "internal/args", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
 	// floor 1½
 	"overview/source":  {"formats", "knowledge/words"},
 	"overview/graph":   {"overview/source"},
