@@ -48,7 +48,7 @@ func TestBadInput(t *testing.T) {
 		{"a type that is a path", register("../cursor", ""), "agent_type", "letters"},
 		{"a type with emoji", register("cursor🚀", ""), "agent_type", "letters"},
 		{"a type of 300 characters", register(big[:300], ""), "agent_type", "300 bytes"},
-		{"a type that is an id", register("talker-0000", ""), "agent_type", "is the id of an agent"},
+		{"a type that is an id", register("talker-0000", ""), "agent_type", "has the form of an agent's id"},
 		{"a long role", register("cursor", big[:300]), "role", "300 characters"},
 		{"nobody speaks", second(s.Read(ctx, ReadArgs{})), "agent", "register"},
 		{"an unknown agent speaks", second(s.As(Actor{Agent: "cursor-9999"}).Read(ctx, ReadArgs{})), "", "cursor-9999"},

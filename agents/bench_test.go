@@ -5,6 +5,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"leanctx/internal/refusal"
 )
 
 // crowd fills a project with agents and messages in a few commits. A third of the messages is
@@ -71,6 +73,21 @@ func BenchmarkCrowd(b *testing.B) {
 	b.Run("read 50 of many", func(b *testing.B) {
 		for b.Loop() {
 			must[Messages](b)(s.Read(ctx, ReadArgs{}))
+		}
+	})
+	b.Run("read 50 new", func(b *testing.B) {
+		for must[Messages](b)(s.Read(ctx, ReadArgs{Limit: refusal.MaxLimit})).Unread > 0 {
+		}
+		from := s.As(Actor{Agent: "cursor-0001"})
+		for b.Loop() {
+			b.StopTimer()
+			for range 50 {
+				post(b, from, PostArgs{Message: "one more", ToAgent: s.Self()})
+			}
+			b.StartTimer()
+			if n := len(must[Messages](b)(s.Read(ctx, ReadArgs{})).Messages); n != 50 {
+				b.Fatal(n)
+			}
 		}
 	})
 	b.Run("post", func(b *testing.B) {

@@ -78,11 +78,11 @@ func (c *copying) messages() map[uint64]uint64 {
 		at   int64
 	}
 	there := map[sent]bool{}
-	for _, m := range c.to.messages.list {
+	for _, m := range c.to.messages.all() {
 		there[sent{m.From, m.At.UnixNano()}] = true
 	}
 	numbers, last := map[uint64]uint64{}, c.to.messages.last
-	for _, m := range c.from.messages.list {
+	for _, m := range c.from.messages.all() {
 		if m.expired(c.now) || m.toAll() && !unread[m.Number] || !m.At.After(c.since) || there[sent{m.From, m.At.UnixNano()}] {
 			continue
 		}
@@ -105,8 +105,8 @@ func (c *copying) agents(numbers map[uint64]uint64) {
 		a := *c.from.agents[id]
 		at := c.from.reader(&a, c.now).at
 		a.position, a.Machine = position{Cursor: c.to.messages.newsCursor(c.now)}, c.machine
-		for _, m := range c.from.messages.list {
-			if n := numbers[m.Number]; n > 0 && m.toAll() && (m.From == id || at.read(m.Number)) {
+		for _, m := range c.from.messages.broadcasts() {
+			if n := numbers[m.Number]; n > 0 && (m.From == id || at.read(m.Number)) {
 				a.Ahead = append(a.Ahead, n)
 			}
 		}

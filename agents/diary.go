@@ -56,17 +56,22 @@ type DiaryQuery struct {
 	Limit   int    `json:"limit,omitempty" jsonschema:"most entries to show, the newest first (default 20)"`
 }
 
-const standardDiary = 20
+const defaultDiary = 20
 
 // RecallDiary shows the diary of any agent of the project, also of a finished one.
 func (s *Store) RecallDiary(ctx context.Context, q DiaryQuery) (diary.Recalled, error) {
-	limit, err := refusal.Limit(q.Limit, standardDiary)
+	limit, err := refusal.Limit(q.Limit, defaultDiary)
 	if err != nil {
 		return diary.Recalled{}, err
 	}
 	var id string
-	err = s.view(ctx, func(p *project, _ time.Time) error {
-		writer, err := s.caller.writer(p, q.AgentID)
+	err = s.view(ctx, func(p *project, _ time.Time) (err error) {
+		var writer *agent
+		if strings.TrimSpace(q.AgentID) == "" {
+			writer, err = s.caller.agent(p)
+		} else {
+			writer, err = p.only("agent_id", q.AgentID, "", time.Time{})
+		}
 		if err == nil {
 			id = writer.ID
 		}
@@ -79,25 +84,9 @@ func (s *Store) RecallDiary(ctx context.Context, q DiaryQuery) (diary.Recalled, 
 	return diary.Recall(id, all, limit, s.now()), err
 }
 
-// writer is the agent whose diary is asked for; the caller, if no name is given.
-func (c caller) writer(p *project, name string) (*agent, error) {
-	if strings.TrimSpace(name) == "" {
-		return c.agent(p)
-	}
-	to, err := p.resolve("agent_id", name)
-	if err != nil || to.agent != nil {
-		return to.agent, err
-	}
-	list := p.ofType(to.kind)
-	if len(list) > 1 {
-		return nil, refusal.Argument("agent_id", "agent_id %q may be %s: give more of the id", to.kind, alternatives(idsOf(list)))
-	}
-	return list[0], nil
-}
-
 // Diaries lists the diaries of the project, also of agents that finished.
 func (s *Store) Diaries(ctx context.Context, q ListArgs) (diary.Listed, error) {
-	limit, err := refusal.Limit(q.Limit, standardList)
+	limit, err := refusal.Limit(q.Limit, defaultList)
 	if err != nil {
 		return diary.Listed{}, err
 	}

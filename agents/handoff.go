@@ -198,7 +198,6 @@ func (s *Store) Handoff(ctx context.Context, a HandoffArgs) (HandedOver, error) 
 	if err != nil {
 		return HandedOver{}, err
 	}
-	s.touchQuietly(ctx)
 	h := handoffRecord{Summary: summary, State: handoffDone}
 	var note string
 	var since time.Time

@@ -20,7 +20,7 @@ type PostArgs struct {
 	Category string `json:"category,omitempty" short:"c" jsonschema:"a word such as status, finding, decision, blocker, request, warning (default status)"`
 	ToAgent  string `json:"to_agent,omitempty" alias:"to" jsonschema:"an id, the beginning of one, or a type, of which any one agent reads it (default: everybody)"`
 	TTL      string `json:"ttl,omitempty" jsonschema:"how long it is worth reading, e.g. 2h (default: until it is read)"`
-	Private  bool   `json:"private,omitempty" jsonschema:"seen by the two of you only and never made a fact; needs to_agent"`
+	Private  bool   `json:"private,omitempty" jsonschema:"seen by its receiver and you only, and never made a fact"`
 }
 
 // Posted is the result of post.
@@ -65,7 +65,6 @@ func (s *Store) Post(ctx context.Context, a PostArgs) (Posted, error) {
 	if err != nil {
 		return Posted{}, err
 	}
-	s.touchQuietly(ctx)
 	var r Posted
 	err = s.update(ctx, func(p *project, now time.Time) ([]event, error) {
 		by, err := s.caller.poster(p)
@@ -195,8 +194,8 @@ type Messages struct {
 }
 
 const (
-	standardPage = 50
-	standardList = 50
+	defaultPage = 50
+	defaultList = 50
 )
 
 // Read gives the caller its unread messages in the order of posting, and the work that was
@@ -204,7 +203,7 @@ const (
 // unread. If the commit fails, as on a full disk, the answer says so and the next read
 // gives the same again.
 func (s *Store) Read(ctx context.Context, a ReadArgs) (Messages, error) {
-	limit, err := refusal.Limit(a.Limit, standardPage)
+	limit, err := refusal.Limit(a.Limit, defaultPage)
 	if err != nil {
 		return Messages{}, err
 	}

@@ -74,7 +74,7 @@ func (r Agents) Text() string {
 // List shows the active agents, the most recently active first. It leaves out those that
 // finished or were inactive for 24 hours.
 func (s *Store) List(ctx context.Context, a ListArgs) (Agents, error) {
-	limit, err := refusal.Limit(a.Limit, standardList)
+	limit, err := refusal.Limit(a.Limit, defaultList)
 	if err != nil {
 		return Agents{}, err
 	}
@@ -157,10 +157,10 @@ func (s *Store) Info(ctx context.Context, _ NoArgs) (Info, error) {
 	var i Info
 	s.touchQuietly(ctx)
 	err := s.view(ctx, func(p *project, now time.Time) error {
-		i = Info{Agents: len(p.agents), Active: len(p.present(now)), Claims: len(p.leases.Holding(now)), now: now}
-		i.Waiting = p.messages.waiting(now)
-		i.Handoffs = len(p.handoffs)
-		i.Held, i.Recent, i.Work = lease.Shown(p.leases.Holding(now), now), p.recent(now), p.waitingHandoffs()
+		i = Info{Agents: len(p.agents), Active: len(p.present(now)), Handoffs: len(p.handoffs), now: now}
+		waiting := slices.DeleteFunc(p.messages.all(), func(m *message) bool { return m.expired(now) })
+		i.Held, i.Recent, i.Work = lease.Shown(p.leases.Holding(now), now), recent(waiting), p.waitingHandoffs()
+		i.Waiting, i.Claims = len(waiting), len(i.Held)
 		if a, err := s.caller.agent(p); err == nil {
 			i.You, i.Unread = new(shown(a)), p.unread(a, now)
 		}
@@ -170,9 +170,9 @@ func (s *Store) Info(ctx context.Context, _ NoArgs) (Info, error) {
 }
 
 // recent lists the latest messages that everybody may see, the newest first.
-func (p *project) recent(now time.Time) []Message {
-	list := slices.DeleteFunc(slices.Clone(p.messages.list), func(m *message) bool { return m.Private || m.expired(now) })
-	list = list[max(0, len(list)-standardList):]
+func recent(list []*message) []Message {
+	list = slices.DeleteFunc(slices.Clone(list), func(m *message) bool { return m.Private })
+	list = list[max(0, len(list)-defaultList):]
 	slices.Reverse(list)
 	return shownMessages(list)
 }
@@ -223,7 +223,7 @@ func (s *Store) Sync(ctx context.Context, _ NoArgs) (Synced, error) {
 	look := func(p *project, now time.Time) ([]event, error) {
 		list := p.present(now)
 		r = Synced{Agents: []Present{}, Total: len(list), Claims: lease.Shown(p.leases.Holding(now), now), Tasks: []string{}, now: now}
-		for _, a := range list[:min(standardList, len(list))] {
+		for _, a := range list[:min(defaultList, len(list))] {
 			r.Agents = append(r.Agents, shown(a))
 		}
 		if s.Self() == "" {

@@ -3,6 +3,7 @@ package agents
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -40,32 +41,67 @@ func (m *message) finding() bool {
 const (
 	holdFor     = 7 * 24 * time.Hour // how long a broadcast waits for an inactive agent
 	newsFor     = 24 * time.Hour     // a new agent sees the broadcasts of this time
-	newsMost    = 100                // and at most this many of them
+	maxNews     = 100                // and at most this many of them
 	maxFindings = 500                // the newest findings that are always kept
 	tidyFrom    = 512                // tidy never runs below this many messages
 	maxPage     = 256 << 10          // bytes of text in one answer; a single message may have more
 )
 
-// messages holds the messages of one project that somebody may not have read yet, in one list
-// by number. A broadcast stays until every agent's cursor has passed it. A direct message stays
-// until it is read, one to a type until one agent of the type has read it. Messages are never
-// changed in place, so a clone stays as it was.
+// recipient is who gets a message: one agent, or any one agent of a type. The zero value is
+// everybody.
+type recipient struct {
+	name string // an id or a type
+	any  bool   // a type
+}
+
+func (m *message) recipient() recipient {
+	return recipient{cmp.Or(m.To, m.ToType), m.To == "" && m.ToType != ""}
+}
+
+// messages holds the messages of one project that somebody may not have read yet, in a list by
+// number for each recipient. A broadcast stays until every agent's cursor has passed it. A direct
+// message stays until it is read, one to a type until one agent of the type has read it. Messages
+// and the entries of a list are never changed in place, so a shallow clone stays as it was.
 type messages struct {
-	list     []*message
+	to       map[recipient][]*message
 	findings []*message // for consolidation, kept also after everybody has read them
 	last     uint64     // the last message's number
 	tidyAt   int        // number of broadcasts at which tidy runs next
 }
 
-// waiting counts the messages that have not expired.
-func (p *messages) waiting(now time.Time) (n int) {
-	for _, m := range p.list {
-		if !m.expired(now) {
-			n++
-		}
+// newMessages holds what a snapshot has.
+func newMessages(list, findings []*message, last uint64) *messages {
+	p := &messages{to: map[recipient][]*message{}, findings: findings, last: last}
+	for _, m := range list {
+		p.to[m.recipient()] = append(p.to[m.recipient()], m)
 	}
-	return n
+	p.tidyAt = max(tidyFrom, 2*len(p.broadcasts()))
+	return p
 }
+
+func (p *messages) clone() *messages {
+	c := *p
+	c.to = maps.Clone(p.to)
+	return &c
+}
+
+// broadcasts lists the messages to everybody.
+func (p *messages) broadcasts() []*message { return p.to[recipient{}] }
+
+// all lists the messages in the order of posting.
+func (p *messages) all() []*message {
+	return slices.SortedFunc(func(yield func(*message) bool) {
+		for _, list := range p.to {
+			for _, m := range list {
+				if !yield(m) {
+					return
+				}
+			}
+		}
+	}, byNumber)
+}
+
+func byNumber(a, b *message) int { return cmp.Compare(a.Number, b.Number) }
 
 // position is how far an agent has read, as it is stored.
 type position struct {
@@ -85,26 +121,8 @@ type reader struct {
 	at       position
 }
 
-// gets reports whether a message is for the reader, who has not read it.
-func (r reader) gets(m *message) bool {
-	switch {
-	case m.From == r.id:
-		return false
-	case m.toAll():
-		return !r.at.read(m.Number)
-	}
-	return m.To == r.id || m.To == "" && m.ToType == r.kind
-}
-
-// lastBroadcast is the number of the last message to everybody, 0 if there is none.
-func (p *messages) lastBroadcast() uint64 {
-	for _, m := range slices.Backward(p.list) {
-		if m.toAll() {
-			return m.Number
-		}
-	}
-	return 0
-}
+func (r reader) own() recipient   { return recipient{name: r.id} }
+func (r reader) typed() recipient { return recipient{r.kind, true} }
 
 // post adds a new message and returns the position of its author. If the author has read
 // everything, its cursor moves past the message. Otherwise the messages of an agent that only
@@ -113,7 +131,7 @@ func (p *messages) post(m *message, author position) position {
 	if m.Number <= p.last {
 		return author
 	}
-	if m.toAll() && p.lastBroadcast() <= author.Cursor {
+	if all := p.broadcasts(); m.toAll() && (len(all) == 0 || all[len(all)-1].Number <= author.Cursor) {
 		author.Cursor, author.Ahead = m.Number, nil
 	}
 	p.last = m.Number
@@ -123,7 +141,7 @@ func (p *messages) post(m *message, author position) position {
 			p.findings = slices.Clone(p.findings[n-maxFindings:])
 		}
 	}
-	p.list = append(p.list, m)
+	p.to[m.recipient()] = append(p.to[m.recipient()], m)
 	return author
 }
 
@@ -131,11 +149,8 @@ func (p *messages) post(m *message, author position) position {
 // broadcasts of the last day, at most a hundred.
 func (p *messages) newsCursor(at time.Time) uint64 {
 	from, cursor, n := at.Add(-newsFor), p.last, 0
-	for _, m := range slices.Backward(p.list) {
-		if !m.toAll() {
-			continue
-		}
-		if n++; n > newsMost || !m.At.After(from) {
+	for _, m := range slices.Backward(p.broadcasts()) {
+		if n++; n > maxNews || !m.At.After(from) {
 			break
 		}
 		cursor = m.Number - 1
@@ -159,17 +174,24 @@ func (p *messages) positionAt(at position, last, now time.Time) position {
 // every agent who may return has read (seen).
 func (p *messages) tidy(seen uint64, now time.Time) {
 	seen = min(seen, p.newsCursor(now))
-	p.list = slices.DeleteFunc(slices.Clone(p.list), func(m *message) bool { return m.toAll() && m.Number <= seen })
-	p.tidyAt = max(tidyFrom, 2*len(p.list))
+	first, _ := slices.BinarySearchFunc(p.broadcasts(), seen+1, numbered)
+	left := slices.Clone(p.broadcasts()[first:])
+	p.to[recipient{}], p.tidyAt = left, max(tidyFrom, 2*len(left))
 }
+
+func numbered(m *message, number uint64) int { return cmp.Compare(m.Number, number) }
 
 // unread lists the reader's unread messages in the order of posting.
 func (p *messages) unread(r reader, now time.Time) (out []*message) {
-	for _, m := range p.list {
-		if r.gets(m) && !m.expired(now) {
-			out = append(out, m)
+	first, _ := slices.BinarySearchFunc(p.broadcasts(), r.at.Cursor+1, numbered)
+	for _, list := range [][]*message{p.broadcasts()[first:], p.to[r.own()], p.to[r.typed()]} {
+		for _, m := range list {
+			if m.From != r.id && !m.expired(now) && !(m.toAll() && r.at.read(m.Number)) {
+				out = append(out, m)
+			}
 		}
 	}
+	slices.SortFunc(out, byNumber)
 	return out
 }
 
@@ -208,9 +230,14 @@ func (p *messages) reading(r reader, unread []*message, n int, now time.Time) *r
 			x.Typed = append(x.Typed, m.Number)
 		}
 	}
-	for _, m := range p.list {
-		if m.To == r.id && m.expired(now) {
+	for _, m := range p.to[r.own()] {
+		if m.expired(now) {
 			x.Direct = append(x.Direct, m.Number)
+		}
+	}
+	for _, m := range p.to[r.typed()] {
+		if m.expired(now) {
+			x.Typed = append(x.Typed, m.Number)
 		}
 	}
 	for _, n := range r.at.Ahead {
@@ -223,14 +250,24 @@ func (p *messages) reading(r reader, unread []*message, n int, now time.Time) *r
 
 // read removes the messages that a reader was given, and returns its new position.
 func (p *messages) read(r reader, x *reading) position {
-	if gone := slices.Concat(x.Direct, x.Typed); len(gone) > 0 {
-		slices.Sort(gone)
-		p.list = slices.DeleteFunc(slices.Clone(p.list), func(m *message) bool {
-			_, read := slices.BinarySearch(gone, m.Number)
-			return read && (m.To == r.id || m.To == "" && m.ToType == r.kind)
-		})
-	}
+	p.remove(r.own(), x.Direct)
+	p.remove(r.typed(), x.Typed)
 	return position{Cursor: max(r.at.Cursor, x.Upto), Ahead: x.Ahead}
+}
+
+// remove removes messages of a recipient by their numbers.
+func (p *messages) remove(to recipient, numbers []uint64) {
+	if len(numbers) == 0 {
+		return
+	}
+	numbers = slices.Sorted(slices.Values(numbers))
+	left := slices.DeleteFunc(slices.Clone(p.to[to]), func(m *message) bool {
+		_, read := slices.BinarySearch(numbers, m.Number)
+		return read
+	})
+	if p.to[to] = left; len(left) == 0 {
+		delete(p.to, to)
+	}
 }
 
 // post adds a new message to the project.
@@ -243,7 +280,7 @@ func (p *project) post(m *message) {
 	if author.ID != "" {
 		p.agents[author.ID] = &author
 	}
-	if len(p.messages.list) >= p.messages.tidyAt {
+	if len(p.messages.broadcasts()) >= p.messages.tidyAt {
 		p.messages.tidy(p.seen(m), m.At)
 	}
 }

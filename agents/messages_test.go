@@ -178,7 +178,7 @@ func TestReadMessagesGo(t *testing.T) {
 	s := b.open()
 	a, c, away := join(t, s, "cursor", ""), join(t, s, "claude", ""), join(t, s, "codex", "")
 	kept := func() (n int) {
-		_ = s.view(t.Context(), func(p *project, _ time.Time) error { n = len(p.messages.list); return nil })
+		_ = s.view(t.Context(), func(p *project, _ time.Time) error { n = len(p.messages.all()); return nil })
 		return n
 	}
 	talk := func(n int, readers ...*Store) {
@@ -273,6 +273,10 @@ func TestTTL(t *testing.T) {
 		expect(t, "finding", f.Text, "long")
 	}
 	expect(t, "read", texts(read(t, c)), []string{"long", "long", "long"})
+	_ = s.view(t.Context(), func(p *project, _ time.Time) error {
+		expect(t, "kept for one agent or a type", len(p.messages.all())-len(p.messages.broadcasts()), 0)
+		return nil
+	})
 }
 
 // A message is a text: it cannot pass for another one.

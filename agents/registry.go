@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"leanctx/internal/args"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
@@ -64,12 +65,15 @@ func (s *Store) Register(ctx context.Context, a Registration) (Registered, error
 	if err != nil {
 		return Registered{}, err
 	}
-	s.touchQuietly(ctx)
-	e := enrolment{s, &r}
 	if named := strings.ToLower(strings.TrimSpace(s.caller.Agent)); named != "" {
-		err = e.resume(ctx, named, true)
+		// A live connection may hold it, since it may be the caller's own.
+		if err = s.resume(ctx, named, &r); err == nil {
+			if e := s.live.Join(named, s.caller.Session); e != nil { // the next call tries again
+				s.opts.Logger.Warn("an agent that was resumed is not held", "agent", named, "error", e)
+			}
+		}
 	} else {
-		err = e.any(ctx)
+		err = s.resumeOrCreate(ctx, &r)
 	}
 	if err == nil && s.caller.Session != "" {
 		s.live.Registered(s.caller.Session, r.AgentID)
@@ -92,44 +96,41 @@ func (x textRules) registration(a Registration) (r Registered, err error) {
 	return r, nil
 }
 
-// enrolment is one registration.
-type enrolment struct {
-	store  *Store
-	result *Registered
-}
+// maxResumable is how many agents a registration tries to lock.
+const maxResumable = 64
 
-// any resumes an agent that nobody holds, or creates one.
-func (e enrolment) any(ctx context.Context) error {
-	s, r := e.store, e.result
-	var idle []string
+// resumeOrCreate resumes an agent of the machine that nobody holds, the most recently active
+// first, or creates one.
+func (s *Store) resumeOrCreate(ctx context.Context, r *Registered) error {
+	var idle []*agent
 	err := s.view(ctx, func(p *project, _ time.Time) error {
-		idle = p.resumable(r.AgentType, r.Role, s.opts.Machine)
+		idle = slices.DeleteFunc(p.ofType(r.AgentType), func(a *agent) bool { return !sameRole(a.Role, r.Role) || a.Machine != s.opts.Machine })
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	for _, id := range idle {
-		if s.live.Holds(id) {
+	for _, a := range idle[:min(len(idle), maxResumable)] {
+		if s.live.Holds(a.ID) {
 			continue
 		}
-		if ok, err := s.live.Hold(id, s.caller.Session); err != nil {
+		if err := s.hold(ctx, a.ID, r, s.resume); !errors.Is(err, errTaken) {
 			return err
-		} else if !ok {
-			continue
 		}
-		if err := e.resume(ctx, id, false); err != nil {
-			return errors.Join(err, s.live.Leave(id))
-		}
-		return nil
+	}
+	if args.AgentType(r.AgentType) != "" { // earlier versions took such types: their agents can still be resumed
+		return refusal.Argument("agent_type", "agent_type %s has the form of an agent's id", r.AgentType)
 	}
 	for try := range maxTries {
-		err := e.create(ctx, r.AgentType+"-"+randomHex(firstHex+try/triesAsBig))
-		if !errors.Is(err, errTaken) {
-			return err
+		if err = s.hold(ctx, r.AgentType+"-"+randomHex(firstHex+try/triesAsBig), r, s.create); !errors.Is(err, errTaken) {
+			break
 		}
 	}
-	return errTaken
+	return err
+}
+
+func sameRole(a, b string) bool {
+	return strings.EqualFold(strings.Join(strings.Fields(a), " "), strings.Join(strings.Fields(b), " "))
 }
 
 func randomHex(digits int) string {
@@ -138,33 +139,22 @@ func randomHex(digits int) string {
 	return hex.EncodeToString(b)[:digits]
 }
 
-// maxResumable is how many agents a registration tries to lock.
-const maxResumable = 64
-
-// resumable lists a machine's agents of a type and role, the most recently active first.
-func (p *project) resumable(kind, role, machine string) []string {
-	var ids []string
-	for _, a := range p.ofType(kind) {
-		if sameRole(a.Role, role) && a.Machine == machine && len(ids) < maxResumable {
-			ids = append(ids, a.ID)
-		}
+// hold takes an agent's liveness lock and commits the registration. The lock comes first, so
+// two callers never resume the same agent. If somebody has it, the error is errTaken.
+func (s *Store) hold(ctx context.Context, id string, r *Registered, commit func(context.Context, string, *Registered) error) error {
+	if ok, err := s.live.Hold(id, s.caller.Session); err != nil {
+		return err
+	} else if !ok {
+		return errTaken
 	}
-	return ids
+	if err := commit(ctx, id, r); err != nil {
+		return errors.Join(err, s.live.Leave(id))
+	}
+	return nil
 }
 
-func sameRole(a, b string) bool {
-	return strings.EqualFold(strings.Join(strings.Fields(a), " "), strings.Join(strings.Fields(b), " "))
-}
-
-// resume lets the caller continue as a registered agent. named means that the caller gave the
-// id. Then a live connection may hold the agent, since it may be the caller's own.
-func (e enrolment) resume(ctx context.Context, id string, named bool) error {
-	s, r := e.store, e.result
-	if named && e.known(ctx, id) {
-		if err := s.live.Join(id, s.caller.Session); err != nil {
-			return err
-		}
-	}
+// resume lets the caller continue as a registered agent.
+func (s *Store) resume(ctx context.Context, id string, r *Registered) error {
 	return s.update(ctx, func(p *project, now time.Time) ([]event, error) {
 		old := p.agents[id]
 		switch {
@@ -178,9 +168,7 @@ func (e enrolment) resume(ctx context.Context, id string, named bool) error {
 		if a.Status == statusFinished {
 			a.Cursor = max(a.Cursor, p.messages.newsCursor(now)) // it does not get what was posted after it finished
 		}
-		if r.Role == "" {
-			r.Role = a.Role
-		}
+		r.Role = cmp.Or(r.Role, a.Role)
 		a.Status, a.Message, a.HandedTo, a.Role, a.Client, a.Joined = statusActive, "", "", r.Role, s.caller.Client, now
 		a.Machine = s.opts.Machine
 		r.AgentID, r.Resumed, r.LastActive, r.now = id, true, old.Active, now
@@ -189,26 +177,12 @@ func (e enrolment) resume(ctx context.Context, id string, named bool) error {
 	})
 }
 
-func (e enrolment) known(ctx context.Context, id string) (ok bool) {
-	_ = e.store.view(ctx, func(p *project, _ time.Time) error { ok = p.agents[id] != nil; return nil })
-	return ok
-}
-
 // create registers a new agent under an id that was never used.
-func (e enrolment) create(ctx context.Context, id string) error {
-	s, r := e.store, e.result
-	if ok, err := s.live.Hold(id, s.caller.Session); err != nil {
-		return err
-	} else if !ok {
-		return errTaken
-	}
-	err := s.updateAll(ctx, func(st *state, now time.Time) ([]event, error) {
+func (s *Store) create(ctx context.Context, id string, r *Registered) error {
+	return s.updateAll(ctx, func(st *state, now time.Time) ([]event, error) {
 		p := st.project(s.opts.ProjectHash)
-		switch {
-		case st.owners[id] != "" || len(p.ofType(id)) > 0:
+		if st.owners[id] != "" || len(p.ofType(id)) > 0 { // earlier versions took types of the form of an id
 			return nil, errTaken
-		case p.agents[r.AgentType] != nil:
-			return nil, refusal.Argument("agent_type", "agent_type %s is the id of an agent", r.AgentType)
 		}
 		a := &agent{
 			ID: id, Type: r.AgentType, Role: r.Role, Status: statusActive, Client: s.caller.Client, Machine: s.opts.Machine,
@@ -217,10 +191,6 @@ func (e enrolment) create(ctx context.Context, id string) error {
 		r.AgentID, r.Resumed, r.now, r.Unread = id, false, now, p.unread(a, now)
 		return []event{{By: id, Agent: a}}, nil
 	})
-	if err != nil {
-		return errors.Join(err, s.live.Leave(id))
-	}
-	return nil
 }
 
 // StatusArgs is the arguments of status.
@@ -271,7 +241,6 @@ func (s *Store) Status(ctx context.Context, a StatusArgs) (Updated, error) {
 	if err != nil {
 		return Updated{}, err
 	}
-	s.touchQuietly(ctx)
 	err = s.update(ctx, func(p *project, now time.Time) ([]event, error) {
 		me, err := s.caller.agent(p)
 		if err != nil {
@@ -366,7 +335,7 @@ func (p *project) only(argument, name, me string, now time.Time) (*agent, error)
 	case len(list) == 1:
 		return list[0], nil
 	case len(working) == 0:
-		return nil, refusal.NotFound("No agent found: every %s has finished", to.kind)
+		return nil, refusal.NotFound("No agent found: every %s has finished; give the id: %s", to.kind, alternatives(idsOf(list)))
 	}
 	return nil, refusal.Argument(argument, "%s %q may be %s: give the id", argument, to.kind, alternatives(idsOf(working)))
 }
@@ -396,7 +365,7 @@ func (s *Store) Touch(ctx context.Context) error {
 	id, due := "", false
 	err := s.view(ctx, func(p *project, now time.Time) error {
 		if a, err := s.caller.agent(p); err == nil && a.Status != statusFinished {
-			id, due = a.ID, now.Sub(a.Active) >= touchAfter
+			id, due = a.ID, now.Sub(a.Active).Abs() >= touchAfter // Abs: the clock may have been set back
 		}
 		return nil
 	})

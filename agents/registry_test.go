@@ -268,3 +268,53 @@ func TestStatusSpellings(t *testing.T) {
 		}
 	}
 }
+
+// An agent that works on after the clock was set back is listed, gets its messages, and can claim.
+func TestClockSetBack(t *testing.T) {
+	b := newFixture(t)
+	s, ctx := b.open(), t.Context()
+	a, c := join(t, s, "cursor", ""), join(t, s, "claude", "")
+	post(t, a, PostArgs{Message: "before"})
+	must[Claimed](t)(a.Claim(ctx, ClaimArgs{Path: "src", TTL: "1d"}))
+	b.clock.pass(-3 * 24 * time.Hour)
+	for _, one := range []*Store{a, c} {
+		if err := one.Touch(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect(t, "listed", must[Agents](t)(s.List(ctx, ListArgs{})).Total, 2)
+	post(t, a, PostArgs{Message: "after"})
+	expect(t, "read", texts(read(t, c)), []string{"before", "after"})
+	expect(t, "a newcomer reads", len(read(t, join(t, s, "codex", "")).Messages), 2)
+	must[Claimed](t)(c.Claim(ctx, ClaimArgs{Path: "src"})) // a claim from so far ahead is void
+}
+
+// The diaries of a type whose agents have all finished are still found: the answer has their ids.
+func TestDiaryOfFinishedAgents(t *testing.T) {
+	b := newFixture(t)
+	s, ctx := b.open(), t.Context()
+	one, two := join(t, s, "claude", "a"), join(t, s, "claude", "b")
+	for _, x := range []*Store{one, two} {
+		must[Updated](t)(x.Status(ctx, StatusArgs{Status: "finished"}))
+	}
+	_, err := s.RecallDiary(ctx, DiaryQuery{AgentID: "claude"})
+	if err == nil || !strings.Contains(err.Error(), one.Self()) || !strings.Contains(err.Error(), two.Self()) {
+		t.Error(err)
+	}
+}
+
+// An agent of an earlier version, whose type has the form of an id, is resumed as any other.
+func TestResumeTypeLikeAnID(t *testing.T) {
+	b := newFixture(t)
+	s, ctx := b.open(), t.Context()
+	const id, kind = "gpt-2025-a3f8", "gpt-2025"
+	if err := s.update(ctx, func(_ *project, now time.Time) ([]event, error) {
+		return []event{{By: id, Agent: &agent{ID: id, Type: kind, Status: statusFinished, Registered: now, Active: now}}}, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, caller := range []Actor{{}, {Agent: id}} {
+		expect(t, "resumed", must[Registered](t)(s.As(caller).Register(ctx, Registration{AgentType: kind})).AgentID, id)
+		must[Updated](t)(s.As(Actor{Agent: id}).Status(ctx, StatusArgs{Status: "finished"}))
+	}
+}

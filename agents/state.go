@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"leanctx/agents/lease"
+	"leanctx/internal/args"
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
@@ -91,7 +92,7 @@ var nothing = newProject("") // never changed
 func newProject(root string) *project {
 	return &project{
 		root: root, agents: map[string]*agent{},
-		messages: &messages{tidyAt: tidyFrom}, leases: lease.Set{}, handoffs: handoffs{},
+		messages: newMessages(nil, nil, 0), leases: lease.Set{}, handoffs: handoffs{},
 	}
 }
 
@@ -107,7 +108,7 @@ func (s *state) clone() *state {
 	c := &state{projects: make(map[string]*project, len(s.projects)), owners: maps.Clone(s.owners)}
 	for hash, p := range s.projects {
 		q := *p
-		q.agents, q.messages = maps.Clone(p.agents), new(*p.messages)
+		q.agents, q.messages = maps.Clone(p.agents), p.messages.clone()
 		q.leases, q.handoffs = maps.Clone(p.leases), maps.Clone(p.handoffs)
 		c.projects[hash] = &q
 	}
@@ -175,7 +176,7 @@ type address struct {
 // addressee resolves a recipient. Unlike resolve it accepts a type that nobody has yet.
 func (p *project) addressee(name string) (address, error) {
 	to, err := p.resolve("to_agent", name)
-	if _, unknown := errors.AsType[*refusal.NotFoundError](err); !unknown || isID(name) {
+	if _, unknown := errors.AsType[*refusal.NotFoundError](err); !unknown || args.AgentType(strings.ToLower(strings.TrimSpace(name))) != "" {
 		return to, err
 	}
 	kind, wrong := checkedWord("to_agent", name, maxType)
@@ -183,12 +184,6 @@ func (p *project) addressee(name string) (address, error) {
 		return to, err
 	}
 	return address{kind: kind}, nil
-}
-
-// isID reports whether a name has the form of an agent's id. Such an agent must exist.
-func isID(name string) bool {
-	i := strings.LastIndexByte(name, '-')
-	return i > 0 && len(name)-i > firstHex && strings.Trim(strings.ToLower(name[i+1:]), "0123456789abcdef") == ""
 }
 
 // waits is the note for something sent to a type that nobody has yet.
@@ -330,7 +325,7 @@ func (machine) Encode(w io.Writer, s *state, h journal.Header) error {
 			Agents:     slices.SortedFunc(maps.Values(p.agents), func(x, y *agent) int { return cmp.Compare(x.ID, y.ID) }),
 			Claims:     slices.SortedFunc(maps.Values(p.leases), func(x, y *lease.Lease) int { return cmp.Compare(x.Path, y.Path) }),
 			Handoffs:   slices.SortedFunc(maps.Values(p.handoffs), func(x, y *handoffRecord) int { return cmp.Compare(x.Number, y.Number) }),
-			Scratchpad: p.messages.list, Findings: p.messages.findings,
+			Scratchpad: p.messages.all(), Findings: p.messages.findings,
 		})
 	}
 	return journal.EncodeDocument(w, d)
@@ -363,7 +358,7 @@ func (x *section) project() *project {
 	for _, h := range x.Handoffs {
 		p.fileHandoff(h)
 	}
-	p.messages = &messages{list: x.Scratchpad, findings: x.Findings, last: x.Messages, tidyAt: max(tidyFrom, 2*len(x.Scratchpad))}
+	p.messages = newMessages(x.Scratchpad, x.Findings, x.Messages)
 	p.fence, p.handed = x.Fence, x.Handed
 	return p
 }

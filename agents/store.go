@@ -245,7 +245,7 @@ func (p *project) copies(holds func(text string) bool) (refs []string) {
 			refs = append(refs, m.ref())
 		}
 	}
-	for _, m := range slices.Concat(p.messages.list, p.messages.findings) {
+	for _, m := range slices.Concat(p.messages.all(), p.messages.findings) {
 		name(m)
 	}
 	for _, h := range p.handoffs {

@@ -174,3 +174,17 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// A reset holds, and what is noted after it counts, also if the clock was set back to another month.
+func TestResetAfterTheClockWasSetBack(t *testing.T) {
+	dir := t.TempDir()
+	noted(t, dir, Options{Now: func() time.Time { return noon }}, Receipt{Agent: "a", Tool: "x", OutSize: 40})
+	u := open(t, dir, Options{Now: func() time.Time { return noon.AddDate(0, -1, 0) }})
+	if _, err := u.Reset(t.Context(), Reset{}); err != nil {
+		t.Fatal(err)
+	}
+	u.Note(Receipt{Agent: "a", Tool: "x", OutSize: 4})
+	if got := report(t, u).Total.Tokens(); got != 1 {
+		t.Errorf("%d tokens", got)
+	}
+}

@@ -119,7 +119,7 @@ func (t *totals) agent(name string) (string, error) {
 
 // AgentQuery is the arguments of agent.
 type AgentQuery struct {
-	AgentID string `json:"agent_id,omitempty" arg:"1" jsonschema:"the agent's id, or a prefix of it (default: the caller)"`
+	AgentID string `json:"agent_id,omitempty" arg:"1" jsonschema:"the agent's id, or a prefix of it"`
 }
 
 // AgentCosts is the cost of one agent's calls.

@@ -118,15 +118,15 @@ func TestServerWritesSoon(t *testing.T) {
 func TestQueueIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir, Options{})
-	l.queue.keep = true // as a server's, but nothing is written meanwhile
+	l.keep = true // as a server's, but nothing is written meanwhile
 	text := strings.Repeat("word ", 10_000)
 	for range 20 {
 		l.Note(Receipt{Agent: "a", Tool: "x", Out: text})
 	}
-	if l.queue.texts > maxTexts || l.queue.texts < maxTexts/2 {
-		t.Errorf("%d bytes wait", l.queue.texts)
+	if l.texts > maxTexts || l.texts < maxTexts/2 {
+		t.Errorf("%d bytes wait", l.texts)
 	}
-	kept := slices.IndexFunc(l.queue.list, func(p pending) bool { return p.out == "" })
+	kept := slices.IndexFunc(l.queue, func(p pending) bool { return p.out == "" })
 	if kept != 5 {
 		t.Errorf("%d texts wait", kept)
 	}
@@ -137,8 +137,8 @@ func TestQueueIsBounded(t *testing.T) {
 	for range maxQueue + 10 {
 		l.Note(Receipt{Agent: "a", Tool: "x", OutSize: 4})
 	}
-	if got := report(t, l).Total.Calls; got != 20+maxQueue || l.queue.texts != 0 {
-		t.Error(got, l.queue.texts)
+	if got := report(t, l).Total.Calls; got != 20+maxQueue || l.texts != 0 {
+		t.Error(got, l.texts)
 	}
 }
 
@@ -146,14 +146,12 @@ func TestQueueIsBounded(t *testing.T) {
 // apart.
 func TestSessions(t *testing.T) {
 	dir := t.TempDir()
-	at := noon
-	clock := func() time.Time { return at }
+	clock := func() time.Time { return noon }
 	first := open(t, dir, Options{LongLived: true, Now: clock})
 	second := open(t, dir, Options{LongLived: true, Now: clock})
 	one, two := first.As(Actor{Client: "codex", Session: "s1"}), second.As(Actor{Agent: "claude-b7e2", Session: "s2"})
 	one.Note(Receipt{Tool: "x", OutSize: 40})
-	at = at.Add(time.Minute)
-	two.Note(Receipt{Tool: "x", OutSize: 80})
+	two.Note(Receipt{At: noon.Add(time.Minute), Tool: "x", OutSize: 80})
 	for _, l := range []*Usage{first, second} {
 		if err := l.Close(); err != nil {
 			t.Error(err)

@@ -63,26 +63,16 @@ func (u *Usage) LastSession(ctx context.Context, agent, present string) (time.Ti
 // lastSession is when the session began that ended last, of those but the present one
 // that have wanted rows.
 func (t *totals) lastSession(present string, wanted func(key) bool) time.Time {
-	began, ended := map[string]time.Time{}, map[string]time.Time{}
-	last := ""
-	for k, c := range t.rows {
-		if !wanted(k) || present != "" && k.Session == present {
-			continue
+	var last Counts
+	for _, s := range shares(t.where(func(k key) bool { return wanted(k) && (present == "" || k.Session != present) }), bySession) {
+		if s.Name == "" {
+			s.First = s.Last // each call without a session is one by itself
 		}
-		if at, ok := began[k.Session]; !ok || c.First.Before(at) {
-			began[k.Session] = c.First
-		}
-		if c.Last.After(ended[k.Session]) {
-			ended[k.Session] = c.Last
+		if s.Last.After(last.Last) {
+			last = s.Counts
 		}
 	}
-	began[""] = ended[""]
-	for session, at := range ended {
-		if at.After(ended[last]) {
-			last = session
-		}
-	}
-	return began[last]
+	return last.First
 }
 
 // key is everything known about a call except its time of day.

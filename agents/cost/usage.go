@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -54,10 +55,15 @@ type Usage struct {
 type core struct {
 	dir   string
 	opts  Options
-	queue queue
 	count Tokenizer
+	keep  bool // texts are kept until they are counted
 
 	flushing sync.Mutex // serialises writes
+
+	mu     sync.Mutex // guards the rest
+	queue  []pending  // receipts that are not written yet
+	texts  int        // bytes of text, in the queue and in the block being counted
+	closed bool
 }
 
 // Open returns the usage kept in dir, the data directory. It opens no file.
@@ -73,7 +79,7 @@ func Open(dir string, o *Options) (*Usage, error) {
 	if c.opts.Fault == nil {
 		c.opts.Fault = func(string, string) error { return nil }
 	}
-	c.queue.keep = c.opts.LongLived
+	c.keep = c.opts.LongLived
 	return &Usage{core: c}, nil
 }
 
@@ -85,7 +91,9 @@ func (u *Usage) As(a Actor) *Usage {
 // Close writes the queue. Later notes are dropped.
 func (u *Usage) Close() error {
 	u.flush(time.Now().Add(closeCounting))
-	u.queue.close()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.closed, u.queue = true, nil
 	return nil
 }
 
@@ -151,16 +159,6 @@ type pending struct {
 
 func (p *pending) size() int { return len(p.in) + len(p.out) }
 
-// queue holds the receipts that are not written yet.
-type queue struct {
-	keep bool // texts are kept until they are counted
-
-	mu     sync.Mutex
-	list   []pending
-	texts  int // bytes of text, in the queue and in the block being counted
-	closed bool
-}
-
 // Note records a receipt. It never blocks and never fails. After Close it does nothing.
 func (u *Usage) Note(r Receipt) {
 	r.Agent = cmp.Or(r.Agent, u.actor.Agent)
@@ -177,40 +175,18 @@ func (u *Usage) Note(r Receipt) {
 // queue is written. So counting takes at most about a tenth of one core. A command estimates
 // tokens from the size, and so does a server whose queue is full of texts.
 func (c *core) add(p pending) {
-	q := &c.queue
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.closed || len(q.list) >= maxQueue {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed || len(c.queue) >= maxQueue {
 		return
 	}
-	if !q.keep || q.texts+p.size() > maxTexts {
+	if !c.keep || c.texts+p.size() > maxTexts {
 		p.in, p.out = "", ""
 	}
-	q.texts += p.size()
-	if q.list = append(q.list, p); c.opts.LongLived && len(q.list) == 1 {
+	c.texts += p.size()
+	if c.queue = append(c.queue, p); c.opts.LongLived && len(c.queue) == 1 {
 		time.AfterFunc(flushAfter, func() { c.flush(time.Time{}) })
 	}
-}
-
-func (q *queue) take() []pending {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	list := q.list
-	q.list = nil
-	return list
-}
-
-// counted frees the room that a text took.
-func (q *queue) counted(bytes int) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.texts -= bytes
-}
-
-func (q *queue) close() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.closed, q.list = true, nil
 }
 
 // flush writes the queue. After the deadline it estimates instead of counting; a zero
@@ -218,7 +194,10 @@ func (q *queue) close() {
 func (c *core) flush(deadline time.Time) {
 	c.flushing.Lock()
 	defer c.flushing.Unlock()
-	list := c.queue.take()
+	c.mu.Lock()
+	list := c.queue
+	c.queue = nil
+	c.mu.Unlock()
 	if len(list) == 0 {
 		return
 	}
@@ -228,7 +207,9 @@ func (c *core) flush(deadline time.Time) {
 		if p.size() > 0 && (deadline.IsZero() || time.Now().Before(deadline)) {
 			c.measure(p)
 		}
-		c.queue.counted(p.size())
+		c.mu.Lock()
+		c.texts -= p.size()
+		c.mu.Unlock()
 		lines[i] = p.line
 	}
 	if err := c.append(lines, false); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -238,16 +219,12 @@ func (c *core) flush(deadline time.Time) {
 
 // measure counts the tokens of a receipt that has its texts.
 func (c *core) measure(p *pending) {
-	p.Estimated = false
-	if p.in != "" || p.BytesIn == 0 {
+	p.Estimated = p.in == "" && p.BytesIn > 0 || p.out == "" && p.BytesOut > 0
+	if p.in != "" {
 		p.In = c.count.Count(p.in)
-	} else {
-		p.Estimated = true
 	}
-	if p.out != "" || p.BytesOut == 0 {
+	if p.out != "" {
 		p.Out = c.count.Count(p.out)
-	} else {
-		p.Estimated = true
 	}
 }
 
@@ -276,7 +253,11 @@ func (c *core) append(lines []line, sync bool) error {
 	if err := root.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	name := path.Join(folder, c.opts.Now().UTC().Format("2006-01")+".jsonl")
+	months, err := fs.Glob(root.FS(), folder+"/*.jsonl") // sorted
+	if err != nil {
+		return err
+	}
+	name := slices.Max(append(months, path.Join(folder, c.opts.Now().UTC().Format("2006-01")+".jsonl")))
 	file, err := root.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return err

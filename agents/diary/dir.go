@@ -119,6 +119,7 @@ func New(dir string, o *Options) *Dir {
 		s.opts = *o
 	}
 	s.opts.Logger = cmp.Or(s.opts.Logger, slog.New(slog.DiscardHandler))
+	s.opts.Notices = cmp.Or(s.opts.Notices, new(notice.Pending))
 	return s
 }
 
@@ -233,34 +234,27 @@ func warning(id, text string) string { return fmt.Sprintf("diary of %s: %s", id,
 func (s *Dir) with(id string, do func(*journalLog) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if b := s.open[id]; b != nil {
-		return s.use(id, b, do)
-	}
-	if len(s.open) >= maxOpen {
-		if err := s.closeAll(); err != nil {
+	b := s.open[id]
+	if b == nil {
+		if len(s.open) >= maxOpen {
+			if err := s.closeAll(); err != nil {
+				return err
+			}
+		}
+		log, err := journal.Open(s.dir, machine{}, &journal.Options{
+			Name: id, Schema: schema, Now: s.opts.Now, Logger: s.opts.Logger, Fault: s.opts.Fault,
+			Remote: s.opts.Team.Log("diary." + id), Fence: s.opts.Fence,
+		})
+		if err != nil {
 			return err
 		}
+		b = &openDiary{log: log}
+		s.open[id] = b
 	}
-	log, err := journal.Open(s.dir, machine{}, &journal.Options{
-		Name: id, Schema: schema, Now: s.opts.Now, Logger: s.opts.Logger, Fault: s.opts.Fault,
-		Remote: s.opts.Team.Log("diary." + id), Fence: s.opts.Fence,
-	})
-	if err != nil {
-		return err
-	}
-	b := &openDiary{log: log}
-	s.open[id] = b
-	return s.use(id, b, do)
-}
-
-// use runs do and reports damage found in the files as notices.
-func (s *Dir) use(id string, b *openDiary, do func(*journalLog) error) error {
 	err := do(b.log)
 	warnings := b.log.Warnings()
 	for _, w := range warnings[min(b.shown, len(warnings)):] {
-		if s.opts.Notices != nil {
-			s.opts.Notices.Add("%s", warning(id, w.Text))
-		}
+		s.opts.Notices.Add("%s", warning(id, w.Text))
 	}
 	b.shown = len(warnings)
 	return err
