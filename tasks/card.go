@@ -45,7 +45,7 @@ func card(version string) AgentCard {
 // Text shows the card to people.
 func (c AgentCard) Text() string {
 	var text strings.Builder
-	text.WriteString(fmt.Sprintf("Agent card: %s %s (A2A 1.0)\n  %s\n  No server listens yet.", c.Name, c.Version, c.Description))
+	text.WriteString(fmt.Sprintf("Agent card: %s %s (A2A 1.0)\n  %s\n  lean-ctx serve publishes it.", c.Name, c.Version, c.Description))
 	for _, s := range c.Skills {
 		text.WriteString("\n  Skill " + s.ID + ": " + s.Description)
 	}

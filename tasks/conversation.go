@@ -62,8 +62,9 @@ func (s *core) Select(ctx context.Context, q Selection) (Page, error) {
 			}
 			all = all[i:]
 		}
+		t := p.tree()
 		for _, r := range all[:min(len(all), q.Limit)] {
-			found.Tasks = append(found.Tasks, p.details(r, now))
+			found.Tasks = append(found.Tasks, t.details(r, now))
 		}
 		if len(all) > q.Limit {
 			last := all[q.Limit-1]

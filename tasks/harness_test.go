@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"leanctx/internal/args"
 	"leanctx/internal/refusal"
 )
 
@@ -43,7 +44,7 @@ func (c crowd) Resolve(_ context.Context, name string) (string, string, error) {
 	var found []string
 	for id := range c.seen {
 		switch {
-		case id == name, typeOf(id) == name:
+		case id == name, args.AgentType(id) == name:
 			return name, "", nil
 		case strings.HasPrefix(id, name):
 			found = append(found, id)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"leanctx/internal/args"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
@@ -76,7 +77,7 @@ func (s *Store) Create(ctx context.Context, d Draft) (CreatedTask, error) {
 func (p project) create(r *record, d Draft, now time.Time) ([]event, error) {
 	r.Parent, r.After = "", nil // they are found again when the commit is decided again
 	if d.Parent != "" {
-		above, err := p.find("parent", d.Parent)
+		above, err := p.parent(d.Parent)
 		if err != nil {
 			return nil, err
 		}
@@ -86,13 +87,16 @@ func (p project) create(r *record, d Draft, now time.Time) ([]event, error) {
 		r.Parent = above.ID
 	}
 	var err error
-	if r.After, err = p.waitList(d.After, nil); err != nil {
+	if r.After, err = p.waitList(d.After); err != nil {
 		return nil, err
 	}
 	r.ID = newID(r.Project+"\x00"+r.Title, now, func(id string) bool { return p[id] != nil })
 	r.CreatedAt, r.UpdatedAt = now, now
 	r.History = []Transition{{To: Created, By: r.CreatedBy, At: now, Assignee: r.Assignee, Parent: r.Parent}}
-	return []event{{Create: r}}, nil
+	if len(r.After) > 0 {
+		err = p.placed(r, false)
+	}
+	return []event{{Create: r}}, err
 }
 
 // resolve asks the directory for the agent or type with a name. note says why nobody may
@@ -160,12 +164,7 @@ func (r Updated) TextIn(call prose.Syntax) string {
 	if len(r.Open) > 0 {
 		text.WriteString("\n  still open below it: " + strings.Join(r.Open, ", "))
 	}
-	for _, b := range r.Blocked[:min(len(r.Blocked), blockedShown)] {
-		fmt.Fprintf(&text, "\n  %s still waits for it; %s", b.ID, freeing(call, b.ID))
-	}
-	if more := len(r.Blocked) - blockedShown; more > 0 {
-		fmt.Fprintf(&text, "\n  … %d more", more)
-	}
+	text.WriteString(blockedLines(r.Blocked, func(b Blocked) string { return b.ID + " still waits for it; " + freeing(call, b.ID) }))
 	if r.Note != "" {
 		text.WriteString("\n  " + r.Note)
 	}
@@ -223,7 +222,7 @@ func (s *Store) Update(ctx context.Context, a Update) (Updated, error) {
 	r, err := s.do(ctx, w)
 	r.Note = note
 	if e, ok := errors.AsType[*TakenError](err); ok {
-		e.Silent = s.silent(ctx, Task{Assignee: e.By, State: Working}, nil)
+		e.Silent = s.silent(ctx, Task{Assignee: e.By, State: Working})[e.By]
 	}
 	r.Redacted = in.redacted
 	return r, err
@@ -263,7 +262,7 @@ func (s *Store) Claim(ctx context.Context, a TaskClaim) (Updated, error) {
 	if t.Assignee == s.actor.Agent || w.canTake(t) {
 		return s.do(ctx, w)
 	}
-	if since := s.silent(ctx, t, nil); since != nil {
+	if since := s.silent(ctx, t)[t.Assignee]; since != nil {
 		w.silent = t.Assignee
 		w.why = fmt.Sprintf("%s silent since %s", t.Assignee, stamp(*since))
 	}
@@ -276,7 +275,7 @@ func (s *Store) registered(ctx context.Context) error {
 		return refusal.Missing("agent", "the id that register gave; register first")
 	}
 	id, _, err := s.resolve(ctx, s.actor.Agent)
-	if err == nil && s.opts.Agents != nil && (id != s.actor.Agent || typeOf(id) == "") {
+	if err == nil && s.opts.Agents != nil && (id != s.actor.Agent || args.AgentType(id) == "") {
 		err = refusal.NotFound("No agent found: %s (register gives an id)", prose.Brief(s.actor.Agent))
 	}
 	return err
@@ -322,26 +321,24 @@ func (s *Store) do(ctx context.Context, w taskChange) (Updated, error) {
 		if w.artifact != nil {
 			r.Artifact = w.artifact.Name
 		}
+		events := []event{{Change: &c}}
 		if r.To.Final() {
-			r.Open = openIDs(p.children(old.ID))
-			r.Blocked = p.blockedBy(changed)
+			after := p.with(changed)
+			t := after.tree()
+			for _, part := range t.parts[old.ID] {
+				if !part.State.Final() {
+					r.Open = append(r.Open, part.ID)
+				}
+			}
+			r.Blocked = t.blockedBy(changed)
+			events = append(events, after.completeAbove(changed, w.by)...)
 		}
-		return append([]event{{Change: &c}}, p.completeAbove(changed, w.by)...), nil
+		return events, nil
 	})
 	if err != nil {
 		return Updated{}, err
 	}
 	return r, nil
-}
-
-func openIDs(list []*record) []string {
-	var out []string
-	for _, r := range list {
-		if !r.State.Final() {
-			out = append(out, r.ID)
-		}
-	}
-	return out
 }
 
 // Comment is the arguments of message.
@@ -422,7 +419,7 @@ func (s *Store) Reassign(ctx context.Context, from, to, reason string, only ...s
 				c.Assignee = to
 				ids = append(ids, r.ID)
 			}
-			if r.giver() == from && from != to && typeOf(to) != "" {
+			if r.giver() == from && from != to && args.AgentType(to) != "" {
 				c.StandsIn = to
 			}
 			if c.Assignee != "" || c.StandsIn != "" {

@@ -125,7 +125,7 @@ func TestPlanAgain(t *testing.T) {
 	}
 	c.pass(time.Minute)
 	r := load(t, s, strings.NewReplacer("- [ ] Readers\n", "- [x] Writers of metrics\n", "with three nodes", "with five nodes", "- [ ] Writers", "- [x] Writers").Replace(planText))
-	if r.Created != 1 || r.Completed != 3 || r.Canceled != 1 || len(r.Kept) != 1 || r.Kept[0] != done {
+	if r.Created != 1 || r.Completed != 3 || r.Canceled != 1 || len(r.FinishedHere) != 1 || r.FinishedHere[0] != done {
 		t.Error(r.Text())
 	}
 	// An exported plan names its tasks, so that even a new wording changes the same one.
@@ -262,7 +262,7 @@ func TestAheadIsWhatNextWouldGive(t *testing.T) {
 	isCodex := func(kind string) bool { return kind == "codex" }
 	look := func(agent string) (own []string, then string) {
 		t.Helper()
-		a, err := s.Ahead(t.Context(), agent, isCodex)
+		a, err := s.OpenWork(t.Context(), agent, isCodex)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -292,7 +292,7 @@ func TestAheadIsWhatNextWouldGive(t *testing.T) {
 	if r := next(t, s, "claude-0002"); r.Task.Title != "for codex" && r.Task.Title != "Server" {
 		t.Fatal(r.Text())
 	}
-	if a, err := s.Ahead(t.Context(), "", isCodex); err != nil || a.Next == nil || a.Next.Title != "for codex" {
+	if a, err := s.OpenWork(t.Context(), "", isCodex); err != nil || a.Next == nil || a.Next.Title != "for codex" {
 		t.Errorf("an unregistered codex: %+v, %v", a, err)
 	}
 	for range 2 { // whatever is told is what next gives then
@@ -409,5 +409,109 @@ func TestPlanMakesNoCircle(t *testing.T) {
 	want := fmt.Sprintf("Tasks (2):\n  %s \"outer\" [Created] (unassigned)\n    %s \"inner\" [Completed] (unassigned)", id["outer"], id["inner"])
 	if err != nil || list.Text() != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, list.Text(), want)
+	}
+}
+
+// A line that was copied with its comment is a task of its own, and a new item under a task's
+// former name does not take that task from the line that names it.
+func TestPlanNamesATaskOnce(t *testing.T) {
+	s, _ := planStore(t)
+	load(t, s, "- [ ] one\n")
+	list, err := s.List(t.Context(), Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := list.Tasks[0].ID
+	if r := load(t, s, fmt.Sprintf("- [ ] one\n- [ ] two <!-- %s -->\n- [ ] three <!-- %s -->\n", id, id)); r.Created != 2 || r.Changed != 1 || r.Canceled != 0 {
+		t.Error(r.Text())
+	}
+	if one, err := s.Get(t.Context(), TaskRef{id}); err != nil || one.Title != "two" {
+		t.Errorf("%s: %v", one.Title, err)
+	}
+}
+
+// A tree has a hundred levels, however it is made.
+func TestDepthOfATree(t *testing.T) {
+	s, _ := planStore(t)
+	var text strings.Builder
+	for i := range maxDepth {
+		fmt.Fprintf(&text, "%s- [ ] item %d\n", strings.Repeat(" ", i), i)
+	}
+	load(t, s, text.String())
+	last := ""
+	for x := range inOrder(mustTree(t, s).parts) {
+		last = x.ID
+	}
+	_, err := s.Create(t.Context(), Draft{Title: "one more", Parent: last})
+	_, err2 := s.Import(t.Context(), PlanFile{Data: strings.NewReader(text.String() + strings.Repeat(" ", maxDepth) + "- [ ] one more\n")})
+	for _, err := range []error{err, err2} {
+		if e, ok := errors.AsType[*refusal.ArgumentError](err); !ok || !strings.Contains(e.Problem, "levels") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+func mustTree(t *testing.T, s *Store) (all tree) {
+	t.Helper()
+	if err := s.view(t.Context(), func(p project, _ time.Time) error { all = p.tree(); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// A deep chain in a damaged file is read as quickly as any other.
+func TestLongChain(t *testing.T) {
+	st := newState()
+	for i := range 2_000 {
+		st.put(&record{Task: Task{ID: fmt.Sprintf("t-%06x", i), Parent: fmt.Sprintf("t-%06x", i-1), CreatedAt: epoch.Add(time.Duration(i))}})
+	}
+	tree, n := st.projects[""].tree(), 0
+	for x, depth := range inOrder(tree.parts) {
+		if n++; depth > 10*maxDepth+1 {
+			t.Fatalf("%s is at %d", x.ID, depth)
+		}
+	}
+	if n != 2_000 {
+		t.Errorf("%d are in the tree", n)
+	}
+}
+
+// No task can be made to wait for what cannot be completed before it: not by after, not by
+// parent, and not by a file.
+func TestWaitsMakeNoCircle(t *testing.T) {
+	s, c := planStore(t)
+	create := func(d Draft) string {
+		t.Helper()
+		c.pass(time.Second)
+		return made(t, s, d)
+	}
+	a := create(Draft{Title: "a"})
+	part := create(Draft{Title: "part", Parent: a})
+	b := create(Draft{Title: "b", After: []string{a}})
+	free := create(Draft{Title: "free", Parent: a, After: []string{part}})
+	for what, u := range map[string]Update{
+		"for itself":                      {TaskID: a, After: []string{a}},
+		"for its part":                    {TaskID: a, After: []string{part}},
+		"for what waits for it":           {TaskID: a, After: []string{b}},
+		"a part for its parent":           {TaskID: part, After: []string{a}},
+		"a part for what waits above":     {TaskID: part, After: []string{b}},
+		"below what waits for its parent": {TaskID: a, Parent: b},
+		"below what waits for it":         {TaskID: part, Parent: free},
+	} {
+		c.pass(time.Second)
+		if _, err := s.Update(t.Context(), u); err == nil || !strings.Contains(err.Error(), "cannot ") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := s.Create(t.Context(), Draft{Title: "late", Parent: a, After: []string{b}}); err == nil {
+		t.Error("a new part waits for what waits for its parent")
+	}
+	if _, err := s.Update(t.Context(), Update{TaskID: free, After: []string{"none"}}); err != nil {
+		t.Error(err)
+	}
+	beads := `{"id":"x","title":"X","issue_type":"task","dependencies":[{"depends_on_id":"y","type":"blocks"}]}
+{"id":"y","title":"Y","issue_type":"task","dependencies":[{"depends_on_id":"x","type":"blocks"}]}`
+	if _, err := s.Import(t.Context(), PlanFile{Data: strings.NewReader(beads)}); err == nil || !strings.Contains(err.Error(), `"X" needs itself`) {
+		t.Errorf("a file with a circle: %v", err)
 	}
 }

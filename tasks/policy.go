@@ -47,6 +47,13 @@ func (w taskChange) decide(p project) (change, error) {
 	if err == nil && len(w.after) > 0 {
 		err = w.waitFor(p, r, &c)
 	}
+	if err == nil && (c.Parent != "" || c.Planned != nil) {
+		x := *r
+		if x.Parent = cmp.Or(c.Parent, x.Parent); c.Planned != nil {
+			x.After = c.Planned.After
+		}
+		err = p.placed(&x, c.Planned == nil)
+	}
 	if err == nil && c.To == "" && (c.Assignee != "" || c.Parent != "" || c.Planned != nil || c.Why != "") {
 		c.To = t.State // a line for the history
 	}
@@ -86,7 +93,7 @@ func (w taskChange) place(p project, t Task, c *change) (err error) {
 
 // waitFor sets the tasks that hold this one back.
 func (w taskChange) waitFor(p project, x *record, c *change) error {
-	after, err := p.waitList(w.after, x)
+	after, err := p.waitList(w.after)
 	if err != nil || slices.Equal(after, x.After) {
 		return err
 	}
@@ -131,7 +138,7 @@ func (w taskChange) step(t Task, c *change) error {
 
 // below is the id of the new parent of t.
 func (p project) below(t Task, parent string) (string, error) {
-	x, err := p.find("parent", parent)
+	x, err := p.parent(parent)
 	if err != nil {
 		return "", err
 	}

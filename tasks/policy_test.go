@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"leanctx/internal/args"
 	"leanctx/internal/refusal"
 )
 
@@ -159,7 +160,7 @@ func TestTypeOf(t *testing.T) {
 	for id, want := range map[string]string{
 		"claude-b7e2": "claude", "claude-code-b7e2aa": "claude-code", "claude": "", "claude-code": "", "a-b7e": "", "-b7e2": "", "": "", "cursor-xyzw": "",
 	} {
-		if got := typeOf(id); got != want {
+		if got := args.AgentType(id); got != want {
 			t.Errorf("%q: %q, want %q", id, got, want)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"leanctx/internal/args"
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
@@ -95,8 +96,14 @@ func (s *state) put(r *record) {
 		p = project{}
 		s.projects[r.Project] = p
 	}
-	for up := r; up != nil; up = p[up.Parent] {
-		if up.Parent == r.ID { // of a damaged file, or a plan that moves a task below a finished part of it
+	p.put(r)
+}
+
+// put adds a task, or another version of one. A task that would be below itself, or too deep,
+// comes to the top.
+func (p project) put(r *record) {
+	for up, above := r, 0; up != nil; up, above = p[up.Parent], above+1 {
+		if up.Parent == r.ID || above > 10*maxDepth { // in a damaged file, or by a plan that moves a task below a finished part of it
 			r = new(*r)
 			r.Parent = ""
 			break
@@ -221,9 +228,7 @@ type document struct {
 func (machine) Encode(w io.Writer, s *state, h journal.Header) error {
 	d := document{Header: h, Tasks: []*record{}}
 	for _, hash := range slices.Sorted(maps.Keys(s.projects)) {
-		d.Tasks = slices.AppendSeq(d.Tasks, slices.Values(slices.SortedFunc(maps.Values(s.projects[hash]), func(a, b *record) int {
-			return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
-		})))
+		d.Tasks = slices.AppendSeq(d.Tasks, slices.Values(slices.SortedFunc(maps.Values(s.projects[hash]), byAge)))
 	}
 	return journal.EncodeDocument(w, d)
 }
@@ -290,15 +295,23 @@ func (p project) find(argument, name string) (*record, error) {
 	return nil, refusal.Argument(argument, "%s %q is ambiguous: %s", argument, text, namesOf(found))
 }
 
-// children lists the tasks directly below a task, by id.
-func (p project) children(id string) (out []*record) {
-	for _, r := range p {
-		if r.Parent == id {
-			out = append(out, r)
-		}
+// maxDepth is the most levels of a tree of tasks.
+const maxDepth = 100
+
+// parent finds the task below which another is to be.
+func (p project) parent(id string) (*record, error) {
+	x, err := p.find("parent", id)
+	if err != nil {
+		return nil, err
 	}
-	sortByID(out)
-	return out
+	depth := 1
+	for up := p[x.Parent]; up != nil; up = p[up.Parent] {
+		depth++
+	}
+	if depth >= maxDepth {
+		return nil, refusal.Argument("parent", "task %s is %d levels deep: a tree has no more", x.ID, depth)
+	}
+	return x, nil
 }
 
 // root is the id of the topmost task above x; x itself if it has no parent.
@@ -307,10 +320,6 @@ func (p project) root(x *record) string {
 		x = up
 	}
 	return x.ID
-}
-
-func sortByID(list []*record) {
-	slices.SortFunc(list, func(a, b *record) int { return strings.Compare(a.ID, b.ID) })
 }
 
 // shown is the task as answers show it.
@@ -324,7 +333,7 @@ func (t Task) named() string { return fmt.Sprintf(`%s "%s"`, t.ID, prose.Brief(t
 
 // namesOf lists at most five tasks, by id.
 func namesOf(list []*record) string {
-	sortByID(list)
+	slices.SortFunc(list, func(a, b *record) int { return strings.Compare(a.ID, b.ID) })
 	var names []string
 	for _, r := range list[:min(len(list), 5)] {
 		names = append(names, r.named())
@@ -335,24 +344,15 @@ func namesOf(list []*record) string {
 	return strings.Join(names, ", ")
 }
 
-// typeOf is the agent type in an id; "" if it is not an id.
-func typeOf(id string) string {
-	i := strings.LastIndexByte(id, '-')
-	if i < 1 || len(id)-i-1 < 4 || strings.Trim(id[i+1:], "0123456789abcdef") != "" {
-		return ""
-	}
-	return id[:i]
-}
-
 // giver is the agent that may set the task's state beside the assignee: its creator, or
 // the agent that stands in for the creator.
 func (t Task) giver() string { return cmp.Or(t.StandsIn, t.CreatedBy) }
 
 // unclaimed reports whether the task has no assignee or is addressed to a type.
-func (t Task) unclaimed() bool { return typeOf(t.Assignee) == "" }
+func (t Task) unclaimed() bool { return args.AgentType(t.Assignee) == "" }
 
 // freeFor reports whether the agent may take the task: it is unassigned, or addressed to
 // the agent's type.
 func (t Task) freeFor(agent string) bool {
-	return t.Assignee == "" || t.Assignee == typeOf(agent)
+	return t.Assignee == "" || t.Assignee == args.AgentType(agent)
 }

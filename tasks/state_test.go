@@ -107,7 +107,7 @@ func TestFoldAgain(t *testing.T) {
 	for range 2 {
 		b.fold(c, epoch.Add(time.Second))
 	}
-	g := b.projects[""].details(b.projects[""]["t-000001"], epoch)
+	g := b.projects[""].tree().details(b.projects[""]["t-000001"], epoch)
 	if len(g.History) != 1 || len(g.Thread) != 1 || len(g.Artifacts) != 1 || g.Messages != 1 || !g.WorkedAt.Equal(epoch.Add(time.Second)) {
 		t.Errorf("%+v", g)
 	}
@@ -171,7 +171,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		for _, list := range st.projects {
 			for _, r := range list {
-				_ = list.details(r, epoch).Text() // no panic is all that is asked
+				_ = list.tree().details(r, epoch).Text() // no panic is all that is asked
 			}
 		}
 	})

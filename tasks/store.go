@@ -181,27 +181,38 @@ func (s *core) now(h journal.Head) time.Time {
 	return h.At
 }
 
-// silent is the last activity of the assignee of an open task if that agent is silent,
-// else nil. If the directory fails it is nil too. known caches answers for further tasks;
-// it may be nil.
-func (s *core) silent(ctx context.Context, t Task, known map[string]*time.Time) *time.Time {
-	if s.opts.Agents == nil || t.Assignee == "" || t.State.Final() {
+// silent tells since when the assignees of open tasks are silent; nil: they are not, or the
+// directory cannot tell.
+func (s *core) silent(ctx context.Context, list ...Task) map[string]*time.Time {
+	silent := map[string]*time.Time{}
+	for _, t := range list {
+		if _, known := silent[t.Assignee]; known || s.opts.Agents == nil || t.Assignee == "" || t.State.Final() {
+			continue
+		}
+		silent[t.Assignee] = nil
+		since, is, err := s.opts.Agents.Silent(ctx, t.Assignee)
+		if err != nil {
+			s.opts.Logger.Debug("could not check whether an assignee is silent", "agent", t.Assignee, "error", err)
+		} else if is {
+			silent[t.Assignee] = new(since.UTC())
+		}
+	}
+	return silent
+}
+
+// silentAssignees is silent for all open tasks that somebody has claimed.
+func (s *core) silentAssignees(ctx context.Context) (map[string]*time.Time, error) {
+	var claimed []Task
+	err := s.view(ctx, func(p project, _ time.Time) error {
+		claimed = nil
+		for _, x := range p {
+			if !x.State.Final() && !x.unclaimed() {
+				claimed = append(claimed, x.Task)
+			}
+		}
 		return nil
-	}
-	if since, ok := known[t.Assignee]; ok {
-		return since
-	}
-	var out *time.Time
-	since, silent, err := s.opts.Agents.Silent(ctx, t.Assignee)
-	if err != nil {
-		s.opts.Logger.Debug("could not check whether an assignee is silent", "agent", t.Assignee, "error", err)
-	} else if silent {
-		out = new(since.UTC())
-	}
-	if known != nil {
-		known[t.Assignee] = out
-	}
-	return out
+	})
+	return s.silent(ctx, claimed...), err
 }
 
 // TakenError means that a task belongs to another agent.
@@ -240,7 +251,7 @@ func (e *TransitionError) Error() string {
 func (s *core) CopyTo(ctx context.Context, to *Store, _ time.Time) (n int, err error) {
 	var list []*record
 	_, err = s.log.Update(ctx, func(st *state, _ time.Time) ([]event, error) { // a write that has begun ends first
-		list = slices.SortedFunc(maps.Values(st.projects[s.opts.ProjectHash]), func(a, b *record) int { return cmp.Compare(a.ID, b.ID) })
+		list = slices.SortedFunc(maps.Values(st.projects[s.opts.ProjectHash]), byAge)
 		return nil, nil
 	})
 	if err != nil || len(list) == 0 {

@@ -185,7 +185,7 @@ func TestInfo(t *testing.T) {
   Unassigned: 4
 Agent card: lean-ctx 1.2.3 (A2A 1.0)
   Keeps the tasks that coding agents of one project give each other, with their messages, history and results.
-  No server listens yet.
+  lean-ctx serve publishes it.
   Skill task-board: Takes a task for an agent of the project, and tells its state, its messages and what came of it.`)
 	b, err := json.Marshal(card("1.2.3"))
 	mustBe(t, string(b), `{"name":"lean-ctx","description":"Keeps the tasks that coding agents of one project give each other, with their messages, history and results.",`+

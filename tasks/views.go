@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"leanctx/internal/args"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
@@ -41,31 +42,31 @@ func (s *core) Get(ctx context.Context, a TaskRef) (Details, error) {
 	err := s.view(ctx, func(p project, now time.Time) error {
 		x, err := p.find("task_id", a.TaskID)
 		if err == nil {
-			r = p.details(x, now)
+			r = p.tree().details(x, now)
 		}
 		return err
 	})
 	if err != nil {
 		return Details{}, err
 	}
-	r.SilentSince = s.silent(ctx, r.Task, nil)
+	r.SilentSince = s.silent(ctx, r.Task)[r.Assignee]
 	return r, nil
 }
 
 // details collects everything about a task. Lists are never nil, so JSON shows [].
-func (p project) details(x *record, now time.Time) Details {
+func (t tree) details(x *record, now time.Time) Details {
 	r := Details{
-		Listed: Listed{Task: x.shown()}, Description: x.Description, Context: p.root(x), MessageID: x.MessageID, now: now,
+		Listed: Listed{Task: x.shown()}, Description: x.Description, Context: t.root(x), MessageID: x.MessageID, now: now,
 		References: append([]string{}, x.References...), History: append([]Transition{}, x.History...),
 		Thread: append([]Message{}, x.thread.Messages...), Artifacts: append([]Artifact{}, x.Artifacts...), Children: []Task{},
 	}
-	if w := p.waitsFor(x); w != nil && !x.State.Final() {
-		r.WaitsFor, r.Blocked = w.by.ID, p.blocked(w)
+	if w := t.waitsFor(x); w != nil && !x.State.Final() {
+		r.WaitsFor, r.Blocked = w.by.ID, w.blocked
 	}
-	if above := p[x.Parent]; above != nil {
+	if above := t.project[x.Parent]; above != nil {
 		r.Above = new(above.shown())
 	}
-	for _, c := range p.children(x.ID) {
+	for _, c := range t.parts[x.ID] {
 		r.Children = append(r.Children, c.shown())
 	}
 	return r
@@ -214,90 +215,76 @@ type List struct {
 // List lists tasks of the project. It omits tasks finished over 90 days ago unless the
 // query names a state; closed and all count as states.
 func (s *core) List(ctx context.Context, q Query) (List, error) {
-	f, err := q.filter()
+	limit, err := refusal.Limit(q.Limit, defaultLimit)
 	if err != nil {
 		return List{}, err
 	}
+	var in input
+	agent := in.agentName("agent_id", q.AgentID)
+	if in.err != nil {
+		return List{}, in.err
+	}
+	wanted, what, err := statesOf(q.State)
+	if err != nil {
+		return List{}, err
+	}
+	if agent != "" {
+		what += " of " + prose.Brief(agent)
+	}
 	var r List
+	var shown []Task
 	err = s.view(ctx, func(p project, now time.Time) error {
-		r = List{Tasks: []Listed{}, limit: f.limit, what: f.what, now: now}
-		since, kind := now.Add(-oldAfter), typeOf(f.agent)
+		r, shown = List{Tasks: []Listed{}, limit: limit, what: what, now: now}, nil
 		list := p.tasks(func(t *Task) bool {
-			switch {
-			case !f.state(t.State) || f.agent != "" && !t.of(f.agent, kind):
-				return false
-			case f.recent && t.State.Final() && t.UpdatedAt.Before(since):
-				r.Older = true
-				return false
-			}
-			return true
+			old := strings.TrimSpace(q.State) == "" && t.State.Final() && t.UpdatedAt.Before(now.Add(-oldAfter))
+			ok := wanted(t.State) && (agent == "" || t.of(agent))
+			r.Older = r.Older || ok && old
+			return ok && !old
 		})
 		r.Total = len(list)
-		r.Tasks = p.tree(list[:min(len(list), f.limit)])
+		t := p.tree()
+		for x, depth := range inOrder(parted(list[:min(len(list), limit)])) { // each below its parent, if the list has it
+			l := Listed{Task: x.shown(), depth: depth}
+			if w := t.waitsFor(x); w != nil && !x.State.Final() {
+				l.WaitsFor, l.Blocked = w.by.ID, w.blocked
+			}
+			r.Tasks, shown = append(r.Tasks, l), append(shown, l.Task)
+		}
 		return nil
 	})
-	silent := map[string]*time.Time{}
+	silent := s.silent(ctx, shown...)
 	for i, t := range r.Tasks {
-		r.Tasks[i].SilentSince = s.silent(ctx, t.Task, silent)
+		if !t.State.Final() {
+			r.Tasks[i].SilentSince = silent[t.Assignee]
+		}
 	}
 	return r, err
 }
 
-// filter is a checked Query.
-type filter struct {
-	state  func(State) bool
-	agent  string
-	limit  int
-	recent bool // the query names no state
-	what   string
-}
-
-func (q Query) filter() (filter, error) {
-	limit, err := refusal.Limit(q.Limit, defaultLimit)
-	if err != nil {
-		return filter{}, err
-	}
-	var in input
-	f := filter{limit: limit, agent: in.agentName("agent_id", q.AgentID), what: "tasks"}
-	if in.err != nil {
-		return f, in.err
-	}
-	if err := f.in(q.State); err != nil {
-		return f, err
-	}
-	if f.agent != "" {
-		f.what += " of " + prose.Brief(f.agent)
-	}
-	return f, nil
-}
-
-// in sets the wanted states.
-func (f *filter) in(text string) error {
-	switch word := strings.ToLower(strings.TrimSpace(text)); word {
+// statesOf reads which states a list shall have, and what to call such tasks.
+func statesOf(text string) (wanted func(State) bool, what string, err error) {
+	switch strings.ToLower(strings.TrimSpace(text)) {
 	case "", "all":
-		f.state, f.recent = func(State) bool { return true }, word == ""
-		return nil
+		return func(State) bool { return true }, "tasks", nil
 	case "open":
-		f.state, f.what = func(s State) bool { return !s.Final() }, "open tasks"
-		return nil
+		return func(s State) bool { return !s.Final() }, "open tasks", nil
 	case "closed":
-		f.state, f.what = State.Final, "closed tasks"
-		return nil
+		return State.Final, "closed tasks", nil
 	}
 	one, err := parseState(text)
 	if a, ok := errors.AsType[*refusal.ArgumentError](err); ok {
 		a.Problem += ", open, closed, all"
 	}
-	f.state, f.what = func(s State) bool { return s == one }, string(one)+" tasks"
-	return err
+	return func(s State) bool { return s == one }, string(one) + " tasks", err
 }
 
 // of reports whether a task belongs to an agent, which is named by its id, a prefix of it or
 // its type. A task that an agent of that type may claim belongs to it too.
-func (t *Task) of(agent, kind string) bool {
+func (t *Task) of(agent string) bool {
 	if strings.HasPrefix(t.Assignee, agent) {
-		return len(agent) > 3 || t.Assignee == agent || typeOf(t.Assignee) == agent
+		return len(agent) > 3 || t.Assignee == agent || args.AgentType(t.Assignee) == agent
 	}
+	kind := args.AgentType(agent)
 	return kind != "" && t.Assignee == kind
 }
 
@@ -319,23 +306,6 @@ func (p project) tasks(wanted func(*Task) bool) (list []*record) {
 		return cmp.Or(closed(a)-closed(b), b.UpdatedAt.Compare(a.UpdatedAt), strings.Compare(a.ID, b.ID))
 	})
 	return list
-}
-
-// tree puts each task below its parent, if the list has it.
-func (p project) tree(list []*record) []Listed {
-	out, blocked := []Listed{}, map[string]*Blocked{}
-	walk(list, func(x *record, depth int) {
-		l := Listed{Task: x.shown(), depth: depth}
-		if w := p.waitsFor(x); w != nil && !x.State.Final() {
-			l.WaitsFor = w.by.ID
-			if _, known := blocked[w.held.ID]; !known { // the parts of a phase wait for the same
-				blocked[w.held.ID] = p.blocked(w)
-			}
-			l.Blocked = blocked[w.held.ID]
-		}
-		out = append(out, l)
-	})
-	return out
 }
 
 // open lists the open tasks that match.
@@ -449,22 +419,23 @@ func (r Info) Text() string {
 // OpenTasks lists the ids of an agent's open tasks, the newest activity first. It leaves
 // out tasks that the agent may claim by its type.
 func (s *core) OpenTasks(ctx context.Context, agent string) ([]string, error) {
-	return s.openIDs(ctx, func(_ project, r *record) bool { return agent != "" && r.Assignee == agent })
+	return s.openIDs(ctx, func(_ tree, r *record) bool { return agent != "" && r.Assignee == agent })
 }
 
 // FreeFor lists the ids of the tasks that an agent may claim and begin now: unassigned or
 // addressed to its type, the newest activity first. It leaves out tasks that the agent gave.
 func (s *core) FreeFor(ctx context.Context, agent string) ([]string, error) {
-	return s.openIDs(ctx, func(p project, r *record) bool {
-		return r.freeFor(agent) && r.giver() != agent && p.ready(r)
+	return s.openIDs(ctx, func(t tree, r *record) bool {
+		return r.freeFor(agent) && r.giver() != agent && t.ready(r)
 	})
 }
 
-func (s *core) openIDs(ctx context.Context, wanted func(project, *record) bool) (ids []string, err error) {
+func (s *core) openIDs(ctx context.Context, wanted func(tree, *record) bool) (ids []string, err error) {
 	err = s.view(ctx, func(p project, _ time.Time) error {
 		ids = []string{}
+		t := p.tree()
 		for _, r := range p.open(func(*Task) bool { return true }) {
-			if wanted(p, r) {
+			if wanted(t, r) {
 				ids = append(ids, r.ID)
 			}
 		}

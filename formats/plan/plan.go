@@ -82,15 +82,22 @@ func parseChecklist(text []byte) (*Plan, error) {
 	lines.Buffer(nil, 1<<20)
 	n := 0
 	last, indent := -1, 0 // the item that text belongs to, and how far its text is indented
+	within := 0           // how far the text is indented of the item that the open fence stands in
 	for lines.Scan() {
 		n++
 		line := strings.TrimRight(lines.Text(), " \t\r")
-		bare := strings.TrimSpace(line)
-		if fence == "" && (strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~")) {
-			fence = bare[:3]
-		} else if fence != "" && strings.HasPrefix(bare, fence) {
+		blanks := indentation(line)
+		if line != "" && blanks < within { // the item that the fence stands in has ended
 			fence = ""
-		} else if fence == "" {
+		}
+		before := fence
+		if fence = fenceAfter(fence, line); before == "" {
+			within = 0
+			if blanks >= indent {
+				within = indent
+			}
+		}
+		if fence == "" && before == "" {
 			if m := heading().FindStringSubmatch(line); m != nil {
 				depth := len(m[1])
 				phases = slices.DeleteFunc(phases, func(l level) bool { return l.depth >= depth })
@@ -100,7 +107,7 @@ func parseChecklist(text []byte) (*Plan, error) {
 				continue
 			}
 			if m := item().FindStringSubmatch(line); m != nil {
-				depth := len(strings.ReplaceAll(m[1], "\t", "    "))
+				depth := blanks
 				items = slices.DeleteFunc(items, func(l level) bool { return l.depth >= depth })
 				last, indent = p.add(m[3], above(append(slices.Clone(phases), items...)), n, false), depth+2
 				if m[2] != " " {
@@ -133,10 +140,28 @@ func described(line string, indent int) string {
 	for ; indent > 0 && strings.HasPrefix(line, " "); indent-- {
 		line = line[1:]
 	}
-	if rest, ok := strings.CutPrefix(line, `\`); ok && (heading().MatchString(rest) || item().MatchString(rest)) {
+	if rest, ok := strings.CutPrefix(line, `\`); ok && (heading().MatchString(rest) || item().MatchString(rest) || fenceAfter("", rest) != "") {
 		return rest
 	}
 	return line
+}
+
+// indentation is how far a line is indented; a tab counts as four blanks.
+func indentation(line string) int {
+	text := strings.ReplaceAll(line, "\t", "    ")
+	return len(text) - len(strings.TrimLeft(text, " "))
+}
+
+// fenceAfter is the fence of code that is open after a line; open is that before it.
+func fenceAfter(open, line string) string {
+	bare := strings.TrimSpace(line)
+	switch {
+	case open != "" && strings.HasPrefix(bare, open):
+		return ""
+	case open == "" && (strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~")):
+		return bare[:3]
+	}
+	return open
 }
 
 func above(open []level) int {
@@ -271,7 +296,7 @@ func parseBeads(text []byte) (*Plan, error) {
 		case x.ID == "" || x.Title == "" || x.Kind == "":
 			return nil, fmt.Errorf("line %d: an issue has an id, a title and an issue_type", n)
 		case twice:
-			return nil, fmt.Errorf("line %d: %s stands twice", n, x.ID)
+			return nil, fmt.Errorf("line %d: %s appears twice", n, x.ID)
 		case x.Status == "tombstone":
 			p.LeftOut["deleted issues"]++
 			continue
@@ -392,9 +417,13 @@ func Write(w io.Writer, items []Item) error {
 			indent++
 			space += "  "
 		}
+		open := "" // a fence that the description does not close: it would hide the items after it
+		for line := range strings.Lines(x.Description) {
+			open = fenceAfter(open, line)
+		}
 		for line := range strings.Lines(x.Description) {
 			line = strings.TrimRight(line, " \t\r\n")
-			if heading().MatchString(line) || item().MatchString(line) {
+			if heading().MatchString(line) || item().MatchString(line) || open != "" && fenceAfter("", line) != "" {
 				line = `\` + line // it is text, not a part of the plan
 			}
 			fmt.Fprintf(b, "%s\n", strings.TrimRight(space+line, " "))

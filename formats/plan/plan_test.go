@@ -85,7 +85,7 @@ func TestChecklistRoundTrip(t *testing.T) {
 	for i := range p.Items {
 		p.Items[i].ID = fmt.Sprintf("t-%06x", i)
 		if p.Items[i].State == "" {
-			p.Items[i].Description += "\n- [ ] text that looks like an item"
+			p.Items[i].Description += "\n- [ ] text that looks like an item\n```\na fence that nothing closes"
 			p.Items[i].Description = strings.TrimSpace(p.Items[i].Description)
 		}
 	}
@@ -134,7 +134,7 @@ func TestBadPlans(t *testing.T) {
 		"- [ ] a\n- [ ] <!-- t-abc -->": "line 2: an item without text",
 		`{"id":"a"}`:                    "line 1: an issue has an id",
 		"{\n":                           "line 1: ",
-		`{"id":"a","title":"t","issue_type":"task"}` + "\n" + `{"id":"a","title":"t","issue_type":"task"}`:        "line 2: a stands twice",
+		`{"id":"a","title":"t","issue_type":"task"}` + "\n" + `{"id":"a","title":"t","issue_type":"task"}`:        "line 2: a appears twice",
 		`{"id":"a","title":"t","issue_type":"task","dependencies":[{"depends_on_id":"a","type":"parent-child"}]}`: "line 1: a is a part of itself",
 		"- [ ] " + strings.Repeat("x", 2<<20): "line 1: ",
 	} {
@@ -163,6 +163,21 @@ func FuzzPlan(f *testing.F) {
 			names[x.Name] = true
 		}
 	})
+}
+
+// A fence in an item's text ends with the item, as in Markdown.
+func TestFenceEndsWithItsItem(t *testing.T) {
+	p, err := Parse([]byte("# A\n- [ ] one\n  ```\n  - [ ] code\n\n  # code\n- [ ] two\n  ~~~\n  code\n# B\n- [ ] three\n```\n- [ ] code\n```\n- [ ] four\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var titles []string
+	for _, x := range p.Items {
+		titles = append(titles, x.Title)
+	}
+	if d := cmp.Diff([]string{"A", "one", "two", "B", "three", "four"}, titles); d != "" {
+		t.Error(d)
+	}
 }
 
 // Items of one title are numbered in a time that grows with their number alone.

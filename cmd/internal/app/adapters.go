@@ -78,7 +78,7 @@ func (w projectStores) Tasks(ctx context.Context, agent, client string) (r knowl
 	if r.Last, err = t.LastTask(ctx); err != nil || agent == "" && client == "" {
 		return r, err // nobody can be given a task
 	}
-	ahead, err := t.Ahead(ctx, agent, func(kind string) bool { return agents.WorksIn(kind, client) })
+	ahead, err := t.OpenWork(ctx, agent, func(kind string) bool { return agents.WorksIn(kind, client) })
 	for _, x := range ahead.Own {
 		r.Own = append(r.Own, fmt.Sprintf("%s [%s]", taskLine(x), x.State))
 	}
@@ -91,7 +91,7 @@ func (w projectStores) Tasks(ctx context.Context, agent, client string) (r knowl
 // taskLine is a task in a briefing, where each takes few tokens.
 func taskLine(t tasks.Task) string { return fmt.Sprintf(`%s "%s"`, t.ID, prose.Clip(t.Title, 80)) }
 
-// Company gives a briefing the agents at work, and counts the unread messages.
+// Presence lists the agents at work for a briefing, and counts the unread messages.
 func (w projectStores) Presence(ctx context.Context, agent string) ([]string, int, error) {
 	a, err := w.agents()
 	if err != nil {
