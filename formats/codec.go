@@ -19,26 +19,6 @@ import (
 // Optional is a string that is written as null when it is empty.
 type Optional string
 
-// plainRelation has its ends with their unknown members.
-type plainRelation struct {
-	From          relationEnd `json:"from"`
-	To            relationEnd `json:"to"`
-	Kind          string      `json:"kind"`
-	CreatedAt     time.Time   `json:"created_at"`
-	LastSeen      *time.Time  `json:"last_seen"`
-	Count         int         `json:"count"`
-	SourceSession string      `json:"source_session"`
-
-	Extra Unknown `json:",embed"`
-}
-
-type relationEnd struct {
-	Category string `json:"category"`
-	Key      string `json:"key"`
-
-	Extra Unknown `json:",embed"`
-}
-
 type (
 	encoder = *jsontext.Encoder
 	decoder = *jsontext.Decoder
@@ -58,7 +38,7 @@ var decodingSyntax = jsontext.AllowDuplicateNames(true)
 // decoding is how everything is read. A null leaves what is there.
 var decoding = json.JoinOptions(decodingSyntax, jsonv1.MergeWithLegacySemantics(true), json.WithUnmarshalers(unmarshalers))
 
-var unmarshalers = json.JoinUnmarshalers(json.UnmarshalFromFunc(readTime), json.UnmarshalFromFunc(readUnknown))
+var unmarshalers = json.UnmarshalFromFunc(readTime)
 
 // Decode reads JSON that others wrote into a value with records in it, such as the line of a
 // replica. It refuses an unknown member that is nested too deep.
@@ -88,24 +68,12 @@ func (o *Optional) UnmarshalJSONFrom(d decoder) error {
 	return json.UnmarshalDecode(d, (*string)(o))
 }
 
-// MarshalJSONTo writes r with the unknown members of its ends.
-func (r *Relation) MarshalJSONTo(e encoder) error {
-	return json.MarshalEncode(e, &plainRelation{
-		relationEnd{r.From.Category, r.From.Key, r.FromExtra}, relationEnd{r.To.Category, r.To.Key, r.ToExtra},
-		r.Kind, r.CreatedAt, r.LastSeen, r.Count, r.SourceSession, r.Extra,
-	})
-}
+// MarshalJSONTo writes the value.
+func (r Raw) MarshalJSONTo(e encoder) error { return e.WriteValue(jsontext.Value(r)) }
 
-// UnmarshalJSONFrom reads r and keeps the unknown members of its ends.
-func (r *Relation) UnmarshalJSONFrom(d decoder) error {
-	var p plainRelation
-	err := json.UnmarshalDecode(d, &p)
-	*r = Relation{Name{p.From.Category, p.From.Key}, Name{p.To.Category, p.To.Key}, p.Kind, p.CreatedAt, p.LastSeen, p.Count, p.SourceSession, p.Extra, p.From.Extra, p.To.Extra}
-	return err
-}
-
-// readUnknown keeps the value of an unknown member.
-func readUnknown(d decoder, v *jsontext.Value) error {
+// UnmarshalJSONFrom refuses what is nested too deep, also in a commit of the journal. A snapshot
+// with it could not be read again.
+func (r *Raw) UnmarshalJSONFrom(d decoder) error {
 	text, err := d.ReadValue()
 	if err != nil {
 		return err
@@ -120,8 +88,10 @@ func readUnknown(d decoder, v *jsontext.Value) error {
 	if depth > maxDepth {
 		return fmt.Errorf("nested deeper than %d levels", maxDepth)
 	}
-	*v = text.Clone()
-	return v.Compact(decodingSyntax)
+	v := text.Clone()
+	err = v.Compact(decodingSyntax)
+	*r = Raw(v)
+	return err
 }
 
 // writeTime writes RFC 3339 in UTC.

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
@@ -48,8 +47,8 @@ func times() *rapid.Generator[time.Time] {
 
 var unknownMembers = []Unknown{
 	nil,
-	{"sensitivity": jsontext.Value(`"public"`)},
-	{"": jsontext.Value(`null`), `a"b`: jsontext.Value(`{"deep":[1,{"x":-0.0}],"e":{}}`), "ключ": jsontext.Value(`1e400`)},
+	{"sensitivity": Raw(`"public"`)},
+	{"": Raw(`null`), `a"b`: Raw(`{"deep":[1,{"x":-0.0}],"e":{}}`), "ключ": Raw(`1e400`)},
 }
 
 // fill gives every exported field, at any depth, some value; so a field that is
@@ -192,11 +191,6 @@ func byTags(t *rapid.T, b *bytes.Buffer, v reflect.Value) {
 			leaf(name)
 			b.WriteByte(':')
 			byTags(t, b, x)
-			if name == "from" || name == "to" {
-				b.Truncate(b.Len() - 1)
-				unknownByName(b, v.FieldByName(field.Name+"Extra"), leaf)
-				b.WriteByte('}')
-			}
 			b.WriteByte(',')
 		}
 		b.Truncate(len(bytes.TrimSuffix(b.Bytes(), []byte(","))))

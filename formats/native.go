@@ -55,7 +55,7 @@ func canonical(d *Document) *Document {
 			a.FirstSeen.Compare(b.FirstSeen), strings.Compare(a.ID, b.ID))
 	})
 	c.Relations = sorted(d.Relations, func(a, b Relation) int {
-		return cmp.Or(a.From.compare(b.From), a.To.compare(b.To), strings.Compare(a.Kind, b.Kind), a.CreatedAt.Compare(b.CreatedAt))
+		return cmp.Or(a.From.compare(b.From.Name), a.To.compare(b.To.Name), strings.Compare(a.Kind, b.Kind), a.CreatedAt.Compare(b.CreatedAt))
 	})
 	c.Reminders = sorted(d.Reminders, func(a, b Reminder) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -48,7 +47,7 @@ func small() *Document {
 		Privacy: "shared", Archetype: "architecture", RevisionCount: 2, RecordedFrom: at("2026-01-15T10:00:00.123456789Z"),
 		AssertedBy: "cursor-a3f8", Sources: []Source{{Kind: "agent", Ref: "src/auth.ts:12", By: "cursor-a3f8", At: at("2026-01-15T10:00:00.123456789Z"), Confidence: 0.95}},
 		Beliefs: []Belief{{ValidFrom: at("2026-01-15T10:00:00.123456789Z"), RecordedFrom: at("2026-01-15T10:00:00.123456789Z"), RecordedUntil: at("2026-03-20T09:12:00Z")}},
-		Outcome: "created", Extra: Unknown{"fidelity": jsontext.Value(`{"structural":0.5,"semantic":[]}`)},
+		Outcome: "created", Extra: Unknown{"fidelity": Raw(`{"structural":0.5,"semantic":[]}`)},
 	}
 	is := &Fact{
 		ID: "f-000000000002", Category: "Architecture", Key: "Auth", Value: "OAuth2 + PKCE\n<see> \"RFC 7636\" — ключ 鍵", Confidence: 0.9,
@@ -61,12 +60,12 @@ func small() *Document {
 		Facts:       []*Fact{is, was},
 		Patterns:    []Pattern{{Type: "naming", Description: "snake_case", Examples: []string{"foo_bar"}, CreatedAt: at("2026-01-15T10:00:00Z")}},
 		Gotchas:     []Gotcha{{ID: "g-1", Category: "Build", Severity: "critical", Trigger: "go mod tidy", Resolution: "pin bleve", Occurrences: 2, FirstSeen: at("2026-01-15T10:00:00Z"), LastSeen: at("2026-01-16T10:00:00Z"), Confidence: 0.9}},
-		Relations:   []Relation{{From: Name{"architecture", "auth"}, To: Name{"architecture", "db"}, Kind: "depends_on", CreatedAt: at("2026-01-15T10:00:00Z"), Count: 1}},
+		Relations:   []Relation{{From: RelationEnd{Name: Name{"architecture", "auth"}}, To: RelationEnd{Name: Name{"architecture", "db"}}, Kind: "depends_on", CreatedAt: at("2026-01-15T10:00:00Z"), Count: 1}},
 		Reminders:   []Reminder{{ID: "r-1", Text: "rotate keys", Path: "src/**", Due: new(at("2026-04-01T00:00:00Z")), State: "open", CreatedAt: at("2026-01-15T10:00:00Z")}},
 		JudgedPairs: []JudgedPair{{KeyA: "a/b", KeyB: "c/d", Verdict: "compatible", JudgedAt: at("2026-01-15T10:00:00Z")}},
 		History:     []Insight{{Summary: "Session s1: fix login", FromSessions: []string{"s1"}, Timestamp: at("2026-01-15T10:00:00Z"), Kind: "consolidate"}},
 		Tombstones:  []Tombstone{{Category: "secret", Key: "token", ErasedAt: at("2026-02-01T00:00:00Z")}},
-		Extra:       Unknown{"zeta": jsontext.Value(`1`), "alpha": jsontext.Value(`[true,null]`)},
+		Extra:       Unknown{"zeta": Raw(`1`), "alpha": Raw(`[true,null]`)},
 	}
 }
 
@@ -76,7 +75,7 @@ func TestFactFileIsTheSameInAnyOrder(t *testing.T) {
 	a, b := small(), small()
 	for _, d := range []*Document{a, b} {
 		d.Patterns = append(d.Patterns, Pattern{Type: "Errors"}, Pattern{Type: "naming", Description: "other"})
-		d.Relations = append(d.Relations, Relation{From: Name{"A", "z"}}, Relation{From: Name{"a", "b"}, Kind: "x"})
+		d.Relations = append(d.Relations, Relation{From: RelationEnd{Name: Name{"A", "z"}}}, Relation{From: RelationEnd{Name: Name{"a", "b"}}, Kind: "x"})
 		d.Reminders = append(d.Reminders, Reminder{ID: "r-0"}, Reminder{ID: "r-2"})
 	}
 	slices.Reverse(b.Facts)
@@ -232,7 +231,7 @@ func TestCannotBeWritten(t *testing.T) {
 		"not a number":    {Facts: []*Fact{{Confidence: zero / zero}}},
 		"year 10000":      {UpdatedAt: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)},
 		"year 0":          {UpdatedAt: time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)},
-		"unknown no JSON": {Extra: Unknown{"x": jsontext.Value(`{`)}},
+		"unknown no JSON": {Extra: Unknown{"x": Raw(`{`)}},
 	} {
 		if err := EncodeNative(new(bytes.Buffer), d); err == nil {
 			t.Errorf("%s: no error", name)

@@ -33,8 +33,8 @@ const Schema = 1
 // Unknown is the members of an object that this build does not know, in JSON.
 type Unknown = map[string]Raw
 
-// Raw is a value as JSON.
-type Raw = jsontext.Value
+// Raw is a value as JSON, nested maxDepth levels at most.
+type Raw jsontext.Value
 
 // Source says where one assertion of a fact came from.
 type Source struct {
@@ -164,17 +164,23 @@ type Name struct {
 
 // Relation is a typed, directed link between two facts.
 type Relation struct {
-	From          Name       `json:"from"`
-	To            Name       `json:"to"`
-	Kind          string     `json:"kind"`
-	CreatedAt     time.Time  `json:"created_at"`
-	LastSeen      *time.Time `json:"last_seen"`
-	Count         int        `json:"count"`
-	SourceSession string     `json:"source_session"`
+	From          RelationEnd `json:"from"`
+	To            RelationEnd `json:"to"`
+	Kind          string      `json:"kind"`
+	CreatedAt     time.Time   `json:"created_at"`
+	LastSeen      *time.Time  `json:"last_seen"`
+	Count         int         `json:"count"`
+	SourceSession string      `json:"source_session"`
 
-	Extra     Unknown `json:",embed"`
-	FromExtra Unknown `json:"-"` // unknown members of From: a Name must stay comparable
-	ToExtra   Unknown `json:"-"`
+	Extra Unknown `json:",embed"`
+}
+
+// RelationEnd is a fact that a relation begins or ends at. A [Name] alone has no unknown members:
+// it must stay comparable.
+type RelationEnd struct {
+	Name
+
+	Extra Unknown `json:",embed"`
 }
 
 // Reminder is prospective memory: a text that surfaces when its trigger is met.

@@ -45,14 +45,14 @@ func (l Linked) Text() string { return l.TextIn(prose.MCP) }
 // TextIn gives the answer's lines in the caller's syntax.
 func (l Linked) TextIn(call prose.Syntax) string {
 	r := l.Relation
-	text := fmt.Sprintf("Relation %s: %s -(%s)-> %s", l.Outcome, Slashed(r.From), r.Kind, Slashed(r.To))
+	text := fmt.Sprintf("Relation %s: %s -(%s)-> %s", l.Outcome, Slashed(r.From.Name), r.Kind, Slashed(r.To.Name))
 	switch d := l.Dispute; {
 	case l.Outcome == string(Disputed):
 		return l.DisputeNote.TextIn(call)
 	case d != nil:
 		text += fmt.Sprintf("\n  %s against '%s'%s", disputeSummary(*d), prose.Brief(l.Old.Value), recordOf(*d, "both stay", "accept|reject", call))
 	case len(l.Ended) > 0:
-		text += fmt.Sprintf("\n  %s is no longer current", Slashed(r.To))
+		text += fmt.Sprintf("\n  %s is no longer current", Slashed(r.To.Name))
 	}
 	return text
 }
@@ -89,7 +89,7 @@ func Relate(ctx context.Context, s *Store, l Link) (Linked, error) {
 // effect is what a link does to the second fact: supersedes ends it, contradicts
 // opens a dispute.
 func effect(s *Store, st state.Reader, l *Linked, by Source, now time.Time) (events []state.Event, err error) {
-	from, to := l.Relation.From, l.Relation.To
+	from, to := l.Relation.From.Name, l.Relation.To.Name
 	switch l.Relation.Kind {
 	case supersedes:
 		events, l.DisputeNote, err = Supersede(st, from, to, by, now, s.present(now))
@@ -119,7 +119,7 @@ func Unrelate(ctx context.Context, s *Store, l Link) (Linked, error) {
 		}
 		r = Linked{Outcome: "removed", Relation: want}
 		if _, ok := state.Relations.Find(st.Lists, want); !ok {
-			return nil, refusal.NotFound("No relation found: %s -(%s)-> %s", Slashed(want.From), want.Kind, Slashed(want.To))
+			return nil, refusal.NotFound("No relation found: %s -(%s)-> %s", Slashed(want.From.Name), want.Kind, Slashed(want.To.Name))
 		}
 		events := []state.Event{{Unrelate: &want}}
 		for _, d := range st.Disputes(fact.IDOf(want.To.Category, want.To.Key)) {
@@ -142,7 +142,7 @@ func linkOf(st state.Reader, l Link) (formats.Relation, error) {
 		return formats.Relation{}, refusal.Argument("kind", "kind %q is none of %s", prose.Clip(l.Kind, 40), strings.Join(relationKinds, ", "))
 	}
 	from, to, err := PairOf(st, l.Category, l.Key, l.Target)
-	return formats.Relation{From: from, To: to, Kind: l.Kind}, err
+	return formats.Relation{From: formats.RelationEnd{Name: from}, To: formats.RelationEnd{Name: to}, Kind: l.Kind}, err
 }
 
 // PairOf resolves a fact and a target to two facts that exist and differ.
@@ -157,7 +157,11 @@ func PairOf(st state.Reader, category, key, target string) (from, to Name, err e
 	from = Name{Category: vs[0].Category, Key: vs[0].Key}
 	n, ok := resolve(st, target, category)
 	if !ok {
-		return from, to, refusal.NotFound("No fact found: %s (give target as category/key)", prose.Line(target))
+		advice := ""
+		if !strings.Contains(target, "/") {
+			advice = " (give target as category/key)"
+		}
+		return from, to, refusal.NotFound("No fact found: %s%s", prose.Line(target), advice)
 	}
 	vs = st.Versions(n)
 	to = Name{Category: vs[0].Category, Key: vs[0].Key}

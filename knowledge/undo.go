@@ -254,7 +254,7 @@ func (u *undo) lists(r *Undone) {
 		return listChange{name + asItWas, state.Event{Gotcha: g}}, listChange{name + " is gone", state.Event{Ungotcha: g.ID}}
 	}))
 	add(undoList(u, &state.Relations, u.st.Relations, func(x *formats.Relation) (restore, end listChange) {
-		name := "link " + Slashed(x.From) + " " + x.Kind + " " + Slashed(x.To)
+		name := "link " + Slashed(x.From.Name) + " " + x.Kind + " " + Slashed(x.To.Name)
 		return listChange{name + asItWas, state.Event{Relate: x}}, listChange{name + " is gone", state.Event{Unrelate: x}}
 	}))
 	add(undoList(u, &state.Reminders, u.st.Reminders, func(x *formats.Reminder) (restore, end listChange) {

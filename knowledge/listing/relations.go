@@ -43,7 +43,7 @@ func Relations(ctx context.Context, s *knowledge.Store, q RelationQuery) (Relati
 	}
 	err = s.ViewSome(ctx, func(st state.Reader, _ time.Time) error {
 		for _, x := range st.Relations {
-			if (at(x.From) || at(x.To)) && (q.Kind == "" || q.Kind == x.Kind) {
+			if (at(x.From.Name) || at(x.To.Name)) && (q.Kind == "" || q.Kind == x.Kind) {
 				r.Relations = append(r.Relations, x)
 			}
 		}
@@ -71,11 +71,11 @@ func (r RelationList) Text() string {
 	for _, x := range r.Relations {
 		switch {
 		case r.of.Key == "":
-			fmt.Fprintf(&b, "\n  %s %s %s", knowledge.Slashed(x.From), x.Kind, knowledge.Slashed(x.To))
+			fmt.Fprintf(&b, "\n  %s %s %s", knowledge.Slashed(x.From.Name), x.Kind, knowledge.Slashed(x.To.Name))
 		case formats.FoldName(x.From.Key) == formats.FoldName(r.of.Key):
-			fmt.Fprintf(&b, "\n  -> %s %s", x.Kind, knowledge.Slashed(x.To))
+			fmt.Fprintf(&b, "\n  -> %s %s", x.Kind, knowledge.Slashed(x.To.Name))
 		default:
-			fmt.Fprintf(&b, "\n  <- %s %s", x.Kind, knowledge.Slashed(x.From))
+			fmt.Fprintf(&b, "\n  <- %s %s", x.Kind, knowledge.Slashed(x.From.Name))
 		}
 		if x.Count > 1 {
 			fmt.Fprintf(&b, " (%dx)", x.Count)

@@ -122,8 +122,8 @@ var (
 	relations = list[formats.Relation]{
 		List: &state.Relations, onSet: opRelate, onUnset: opUnrelate,
 		of:    func(l *Line) **formats.Relation { return &l.Relation },
-		sound: func(r formats.Relation) bool { return validNames(r.From, r.To) },
-		facts: func(r formats.Relation) []formats.Name { return []formats.Name{r.From, r.To} },
+		sound: func(r formats.Relation) bool { return validNames(r.From.Name, r.To.Name) },
+		facts: func(r formats.Relation) []formats.Name { return []formats.Name{r.From.Name, r.To.Name} },
 		join: func(old, x formats.Relation) formats.Relation {
 			x.Count = max(x.Count, old.Count+1)
 			return x

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
 	"leanctx/formats"
@@ -26,7 +25,7 @@ func TestPackedVersions(t *testing.T) {
 		"all said": {
 			ID: "f-2", Category: "api", Key: "k", Value: "é \" \\ \n 語", LastRetrieved: &at, ValidUntil: &at, RecordedUntil: &at, ArchivedAt: &at, Retraction: formats.Retraction{RetractedAt: &at},
 			Supersedes: "f-1", ImportedFrom: "x", Pinned: true, FeedbackUp: 2, FeedbackDown: 1, LastFeedback: &at, Questions: []string{"q"}, QuestionsAt: &at,
-			Extra: formats.Unknown{"new_member": jsontext.Value(`{"a":0}`)},
+			Extra: formats.Unknown{"new_member": formats.Raw(`{"a":0}`)},
 		},
 	} {
 		packed, err := packVersions([]*fact.Version{v})

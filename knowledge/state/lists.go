@@ -146,8 +146,8 @@ func (l *Lists) rename(r *formats.Rename) {
 	}
 	relations := make([]formats.Relation, 0, len(l.Relations))
 	for _, x := range l.Relations {
-		follow(&x.From)
-		follow(&x.To)
+		follow(&x.From.Name)
+		follow(&x.To.Name)
 		if fact.IDOf(x.From.Category, x.From.Key) != fact.IDOf(x.To.Category, x.To.Key) && Relations.index(relations, x) < 0 {
 			relations = append(relations, x)
 		}
@@ -235,7 +235,7 @@ var (
 			from, to := keyOf(r.From.Category, r.From.Key), keyOf(r.To.Category, r.To.Key)
 			return []string{"relation " + r.Kind + " " + from + " " + to, from, to}
 		},
-		local: func(f Facts, r formats.Relation) bool { return onlyLocal(f, r.From) || onlyLocal(f, r.To) },
+		local: func(f Facts, r formats.Relation) bool { return onlyLocal(f, r.From.Name) || onlyLocal(f, r.To.Name) },
 		Set:   func(r *formats.Relation) Event { return Event{Relate: r} },
 		Unset: func(r *formats.Relation) Event { return Event{Unrelate: r} },
 	}

@@ -33,8 +33,11 @@ func TestWhatNamesALocalFactStays(t *testing.T) {
 			t.Errorf("%s is local: %v here, %v for others", name, here, others)
 		}
 	}
-	relations := []formats.Relation{{From: shared, To: mine}, {From: mine, To: shared}, {From: shared, To: both}}
-	if others, here := Relations.Part(s, relations); len(others) != 1 || others[0].To != both || len(here) != 2 {
+	link := func(from, to formats.Name) formats.Relation {
+		return formats.Relation{From: formats.RelationEnd{Name: from}, To: formats.RelationEnd{Name: to}}
+	}
+	relations := []formats.Relation{link(shared, mine), link(mine, shared), link(shared, both)}
+	if others, here := Relations.Part(s, relations); len(others) != 1 || others[0].To.Name != both || len(here) != 2 {
 		t.Errorf("relations: %v here, %v for others", here, others)
 	}
 	pairs := []formats.JudgedPair{{KeyA: "a/shared", KeyB: "a/mine"}, {KeyA: "a/shared", KeyB: "a/both"}}
