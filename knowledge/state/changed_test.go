@@ -23,8 +23,8 @@ func TestChangedSince(t *testing.T) {
 		want int
 		ok   bool
 	}{
-		{day(1).Add(-1), 0, false}, {day(1), 3, true}, {day(2), 2, true}, {day(2).Add(-1), 3, true},
-		{day(3).Add(1), 1, true}, {day(4), 0, true}, {day(5), 0, true}, {day(5).Add(1), 0, false},
+		{day(1).Add(-1), 0, false}, {day(1), 3, true}, {day(2), 2, true}, {day(2).Add(-1), 0, false},
+		{day(3).Add(1), 0, false}, {day(4), 0, true}, {day(5), 0, true}, {day(5).Add(1), 0, false},
 	} {
 		if vs, ok := s.Reader().ChangedSince(tt.at); ok != tt.ok || len(vs) != tt.want {
 			t.Errorf("since %v: %d versions, %v; want %d, %v", tt.at, len(vs), ok, tt.want, tt.ok)

@@ -85,18 +85,21 @@ func (l *Lists) committed(last *formats.Commit, events []Event) {
 	if len(l.Commits) == 0 && last == nil {
 		return
 	}
-	keys := map[string]bool{}
-	for _, e := range events {
-		for _, key := range e.kind().touches {
+	changes := func(touched []string) bool {
+		keys := map[string]bool{}
+		for _, key := range touched {
 			keys[key] = true
 		}
+		return len(keys) > 0 && slices.ContainsFunc(events, func(e Event) bool {
+			return slices.ContainsFunc(e.kind().touches, func(key string) bool { return keys[key] })
+		})
 	}
 	commits := make([]formats.Commit, 0, len(l.Commits)+1)
 	for _, c := range l.Commits {
 		switch {
 		case last != nil && (c.By == last.By && c.Kind == last.Kind || last.Clock.Sub(c.Clock) > undoWithin):
 			continue
-		case slices.ContainsFunc(c.Touched, func(key string) bool { return keys[key] }):
+		case !c.BuiltOn && changes(c.Touched):
 			c.BuiltOn = true
 		}
 		commits = append(commits, c)

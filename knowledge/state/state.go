@@ -4,7 +4,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"sort"
 	"strconv"
 	"sync"
 	"time"
@@ -80,15 +79,27 @@ type State struct {
 // changes are the facts that the commits after one changed, in order. The zero ID stands for
 // patterns and gotchas.
 type changes struct {
-	after uint64 // the commit that the state was read at
-	facts []change
+	after   uint64 // the commit that the state was read at
+	facts   []change
+	commits []instant // all of them
 }
 
 // change is a fact that a commit changed.
 type change struct {
 	seq  uint64
-	at   time.Time // of the commit
 	name fact.ID
+}
+
+// instant is when a commit was recorded. No two have the same.
+type instant struct {
+	seq uint64
+	at  time.Time
+}
+
+// next has the following events be those of a commit.
+func (s *State) next(seq uint64, at time.Time) {
+	s.seq, s.at = seq, at
+	s.changes.commits = append(s.changes.commits, instant{seq, at})
 }
 
 // New is the state of a project that knows nothing.
@@ -315,7 +326,7 @@ func MatchingNamed(facts Facts, f *Filter) (out []*fact.Version) {
 var lessons = fact.ID{}
 
 // note notes that the commit that is folded changes a fact.
-func (s *State) note(n fact.ID) { s.changes.facts = append(s.changes.facts, change{s.seq, s.at, n}) }
+func (s *State) note(n fact.ID) { s.changes.facts = append(s.changes.facts, change{s.seq, n}) }
 
 // change replaces one version by a copy that f has changed.
 func (s *State) change(n fact.ID, id string, f func(*fact.Version)) {
@@ -349,7 +360,7 @@ func (s *State) spell(n fact.ID, category string) {
 
 // Commit folds the events of one commit of a state that is kept nowhere.
 func (s *State) Commit(at time.Time, events ...Event) {
-	s.seq, s.at = s.seq+1, at
+	s.next(s.seq+1, at)
 	for _, e := range events {
 		e.kind().fold(s)
 	}
@@ -373,7 +384,7 @@ func (s *State) set(n fact.ID, vs []*fact.Version) {
 // clone is shallow, and only read fact by fact.
 func (s *State) clone() *State {
 	c := *s
-	c.facts, c.names, c.aliases, c.changes.facts, c.values = maps.Clone(s.facts), nil, nil, nil, &values{}
+	c.facts, c.names, c.aliases, c.changes, c.values = maps.Clone(s.facts), nil, nil, changes{after: s.changes.after}, &values{}
 	c.rooms = maps.Clone(s.rooms)
 	c.Lists = s.Lists.clipped()
 	return &c
@@ -458,12 +469,13 @@ func (c *changes) since(seq uint64) (names []fact.ID, lessonsToo, ok bool) {
 // all facts, or where no commit has that instant: another copy of the file had one.
 func (k Reader) ChangedSince(at time.Time) (vs []*fact.Version, ok bool) {
 	s := k.state
-	if at.Before(s.began) || at.After(s.at) { // of a later commit than the newest: that one was lost
-		return nil, false
-	}
-	seq, changed := s.seq, s.changes.facts
-	if i := sort.Search(len(changed), func(i int) bool { return changed[i].at.After(at) }); i < len(changed) {
-		seq = changed[i].seq - 1
+	seq := s.changes.after
+	if !at.Equal(s.began) {
+		i, found := slices.BinarySearchFunc(s.changes.commits, at, func(c instant, at time.Time) int { return c.at.Compare(at) })
+		if !found {
+			return nil, false
+		}
+		seq = s.changes.commits[i].seq
 	}
 	names, lessonsToo, ok := s.changes.since(seq)
 	for _, n := range names {
