@@ -78,13 +78,7 @@ func (d *Detached) detach(ctx context.Context, remote func(name string) Remote, 
 }
 
 // keepDoubt notes a commit whose publish had no answer.
-func (d *directory) keepDoubt(ln line) error {
-	text, err := d.read(d.n.doubt)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return d.write(d.n.doubt, ln.appendTo(text))
-}
+func (d *directory) keepDoubt(ln line) error { return d.extend(d.n.doubt, ln.appendTo(nil)) }
 
 // doubtful reports whether there may be commits in doubt.
 func (d *directory) doubtful() bool {

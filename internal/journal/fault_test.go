@@ -4,6 +4,9 @@ package journal_test
 
 import (
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -171,5 +174,27 @@ func TestInDoubtIsSettledAndReported(t *testing.T) {
 			}
 			s.goesOn(t)
 		})
+	}
+}
+
+// A full disk leaves no part of a file.
+func TestCompactionOnAFullDiskLeavesNothing(t *testing.T) {
+	for _, file := range []string{"state.json.new", "state.journal.new"} {
+		for _, op := range []string{"write", "sync"} {
+			s := sampleStory(t, t.TempDir())
+			l := open(t, s.dir, &journal.Options{Fault: func(o, name string) error {
+				if o == op && name == file {
+					return syscall.ENOSPC
+				}
+				return nil
+			}})
+			if err := l.Compact(t.Context()); !errors.Is(err, syscall.ENOSPC) {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(filepath.Join(s.dir, file)); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s of %s failed, and it is there: %v", op, file, err)
+			}
+			s.same(t, l)
+		}
 	}
 }

@@ -123,7 +123,31 @@ func (d files) write(name string, text []byte) error {
 	if err == nil {
 		err = f.Sync()
 	}
-	return errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); err != nil {
+		_ = d.remove(name) // the next write of that name would replace it
+	}
+	return err
+}
+
+// extend appends to a file, which may be new, and syncs it and its name.
+func (d files) extend(name string, text []byte) error {
+	f, err := d.open(name, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return err
+	}
+	fi, err := f.Stat()
+	if err == nil {
+		if _, err = f.WriteAt(text, fi.Size()); err == nil {
+			err = f.Sync()
+		}
+		if err != nil {
+			_ = f.Truncate(fi.Size()) // what is added next begins a line
+		}
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return d.sync()
 }
 
 // file is an open file.

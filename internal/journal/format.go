@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	fastjson "github.com/go-json-experiment/json"
 )
 
 // # Files
@@ -129,11 +131,13 @@ func commitLine(seq uint64, prev uint32, at time.Time, events any) (line, error)
 	if err != nil {
 		return line{}, fmt.Errorf("recorded time: %w", err)
 	}
-	text, err := Encode(events)
-	if err != nil {
+	var text bytes.Buffer // the events of an import may take a gigabyte, so they are written here once
+	fmt.Fprintf(&text, `{"seq":%d,"prev":"%08x","at":%s,"events":`, seq, prev, recorded)
+	if err := fastjson.MarshalWrite(&text, events, encoding); err != nil {
 		return line{}, fmt.Errorf("events: %w", err)
 	}
-	body := fmt.Appendf(nil, `{"seq":%d,"prev":"%08x","at":%s,"events":%s}`, seq, prev, recorded, text)
+	text.WriteByte('}')
+	body := text.Bytes()
 	return line{sum: checksum(body), body: body, seq: seq, prev: prev}, nil
 }
 

@@ -45,24 +45,31 @@ func (k *fileLock) acquire(ctx context.Context, d files) error {
 		time.Sleep(yieldFor)
 		k.since = now.Add(yieldFor)
 	}
-	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+	for wait := firstPause; ; wait = min(2*wait, longestPause) {
 		if ok, err := k.try(d); ok || err != nil {
 			return err
 		}
-		t := time.NewTimer(pause/2 + rand.N(pause))
-		select {
-		case <-ctx.Done():
-			t.Stop()
-			if cause := context.Cause(ctx); cause != errLate {
-				return cause
-			}
+		if err := pause(ctx, wait/2+rand.N(wait)); err == errLate {
 			holder := "another process"
 			if pid := k.pid(); pid > 0 {
 				holder = fmt.Sprintf("process %d", pid)
 			}
 			return pathError(k.dir, k.name, ErrLocked, "%s holds the store and does not let go; stop it, or let it go on, and try again", holder)
-		case <-t.C:
+		} else if err != nil {
+			return err
 		}
+	}
+}
+
+// pause waits for a time. The error is why ctx ended before.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 
