@@ -48,7 +48,6 @@ type Withdrawn struct {
 	Erased      bool       `json:"erased"`
 	Shared      bool       `json:"shared,omitempty"`  // the erased fact may be in the repository
 	Team        bool       `json:"team,omitempty"`    // the fact was erased in a team
-	Kept        bool       `json:"kept,omitempty"`    // the team's stream keeps every commit, also of the erased fact
 	Lessons     int        `json:"lessons,omitempty"` // how many patterns or gotchas it was
 	DisputeNote            // nothing was taken back: what is believed has more authority
 	Copies      []string   `json:"copies,omitempty"` // what agents wrote that holds an erased value, or that it came from; it stays
@@ -69,10 +68,7 @@ func (w Withdrawn) TextIn(call prose.Syntax) string {
 	if w.Shared {
 		purge = "\n  lean-ctx sync takes it out of .lean-ctx/log here, and out of the others' files at their next sync. Git's history still has it: git filter-repo --replace-text takes a text out of that"
 	}
-	switch {
-	case w.Kept:
-		purge += "\n  No machine of the team shows it any more. Its bytes stay in the server's stream, from which new machines fetch them. To be rid of them the team must begin a new stream (TEAM.md, Erased facts)"
-	case w.Team:
+	if w.Team {
 		purge += "\n  The team's server has taken it out of the stream. Each other machine takes it off its disk when it has fetched this. What may be left: TEAM.md, Erased facts"
 	}
 	if w.Erased && len(w.Copies) > 0 {
@@ -363,11 +359,9 @@ func erase(ctx context.Context, s *Store, w Withdrawal) (Withdrawn, error) {
 		return Withdrawn{}, fmt.Errorf("[%s] %s is erased from the facts but copies may remain on disk, ask again to finish: %w", w.Category, w.Key, err)
 	}
 	if r.Team {
-		done, err := s.log.Expunge(ctx, erased)
-		if err != nil {
+		if err := s.log.Expunge(ctx, erased); err != nil {
 			return Withdrawn{}, fmt.Errorf("[%s] %s is erased from the facts and off this disk, but the team's server still has its bytes, ask again to finish: %w", w.Category, w.Key, err)
 		}
-		r.Kept = !done
 	}
 	r.Copies = copies(ctx, s, erased)
 	return r, nil

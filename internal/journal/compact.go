@@ -155,7 +155,7 @@ func (c *compaction[S, E]) switchTo(at position) (err error) {
 	}
 	h := at.head
 	h.Base, h.Prev, h.At = at.seq, hexSum(at.prev), at.at
-	p, err := j.writeNew(h, after(scan(data, at.off).lines, at.seq))
+	p, err := j.writeNew(h, after(scan(data, at.off).lines, at.seq), j.pos)
 	if err != nil {
 		return err
 	}
@@ -255,9 +255,7 @@ func (b *background[S, E]) compactIf(ctx context.Context, idle *time.Timer, wort
 	if !errors.Is(err, ErrLocked) { // another process compacts: as good
 		b.l.o.Logger.Warn("background compaction", "dir", b.l.j.path, "error", err)
 	}
-	select {
-	case <-ctx.Done():
-	case <-time.After(retryAfter):
+	if pause(ctx, retryAfter) == nil {
 		idle.Reset(idleAfter)
 	}
 }

@@ -30,13 +30,15 @@ type position struct {
 	seq  uint64    // the last commit
 	at   time.Time // its recorded time
 
-	place uint64 // of the last commit in the remote log; 0: not known
+	// In a copy of a remote log: the place there of a commit. It is the last one, or an earlier one
+	// if a process was killed before it noted the place.
+	place, placed uint64
 }
 
 // pass moves the position behind a line that stands there.
 func (p *position) pass(l line) {
 	p.mark, p.off = p.off, p.off+l.size()
-	p.sum, p.prev, p.seq, p.place = l.sum, l.sum, l.seq, 0
+	p.sum, p.prev, p.seq = l.sum, l.sum, l.seq
 }
 
 // attach opens the directory, and makes it if need be. changed reports whether another one is open now.
@@ -130,18 +132,18 @@ func (j *journalFile) makeReady() error {
 		}
 		lines = scan(data, 0).lines
 	}
-	p, err := j.writeNew(h, lines)
-	if err != nil {
-		return err
-	}
-	return j.switchToNew(p)
+	return j.rewrite(h, lines, j.pos)
 }
 
 // append writes lines at the end of the journal, syncs them, and moves the position behind them. If
 // that fails, the journal is cut back to what it was. A copy of a remote log is not synced:
 // what a power cut takes from it is fetched again.
 func (j *journalFile) append(lines []line) error {
-	var text []byte
+	size := int64(0)
+	for _, l := range lines {
+		size += l.size()
+	}
+	text := make([]byte, 0, size) // of an import, a gigabyte: it must not grow
 	for _, l := range lines {
 		text = l.appendTo(text)
 	}
@@ -174,19 +176,27 @@ func (j *journalFile) cutBack() error {
 }
 
 // writeNew writes J.new with a header, which begins a new generation, and lines, and syncs it. It
-// returns where it ends. The last commit is that of the position now.
-func (j *journalFile) writeNew(h header, lines []line) (position, error) {
+// returns where it ends. last says when and where the last commit was made.
+func (j *journalFile) writeNew(h header, lines []line, last position) (position, error) {
 	h.Journal, h.Schema = format, j.o.Schema
 	h.Generation++
 	first := h.line()
 	text := first.appendTo(nil)
-	p := position{head: h, off: first.size(), sum: first.sum, prev: h.prev(), seq: h.Base}
+	p := position{head: h, off: first.size(), sum: first.sum, prev: h.prev(), seq: h.Base, at: last.at, place: last.place, placed: last.placed}
 	for _, l := range lines {
 		text = l.appendTo(text)
 		p.pass(l)
 	}
-	p.at, p.place = j.pos.at, j.pos.place
 	return p, j.write(j.n.journalNew, text)
+}
+
+// rewrite rebuilds J.
+func (j *journalFile) rewrite(h header, lines []line, last position) error {
+	p, err := j.writeNew(h, lines, last)
+	if err != nil {
+		return err
+	}
+	return j.switchToNew(p)
 }
 
 // switchToNew renames J.new over J and goes on at a position in it.
@@ -211,4 +221,10 @@ func (j *journalFile) switchToNew(p position) error {
 }
 
 // answered notes the last commit as the one that was answered.
-func (j *journalFile) answered() { j.writeWitness(witness{j.pos.seq, j.pos.prev, j.pos.place}) }
+func (j *journalFile) answered() {
+	w := witness{seq: j.pos.seq, sum: j.pos.prev}
+	if j.pos.placed == j.pos.seq {
+		w.place = j.pos.place
+	}
+	j.writeWitness(w)
+}

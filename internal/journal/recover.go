@@ -195,8 +195,8 @@ func (r *recovery) merge(c content, w witness) (older content, err error) {
 	}
 	r.torn, r.damaged = c.torn, c.bad > 0 || len(r.lost) > 0
 	r.setPosition(c, older)
-	if w.seq == r.pos.seq && w.sum == r.pos.prev {
-		r.pos.place = w.place
+	if at := (Head{Seq: w.seq, Sum: w.sum}); w.place != 0 && (c.has(at) || older.has(at)) {
+		r.pos.place, r.pos.placed = w.place, w.seq
 	}
 	missing := r.pos.seq > lastSeq(c.lines) && r.pos.seq != c.head.Base
 	r.needsRewrite = r.damaged || missing && (len(r.lines) > 0 || r.f != nil) || c.hasHead && c.head.Base > base || r.f != nil && r.j.doubt != nil
@@ -215,7 +215,7 @@ func (r *recovery) checkReach(c, older content, lines []line) error {
 	nothing := r.snap == nil && !c.hasHead && len(lines) == 0
 	switch {
 	case r.broken != nil && nothing:
-		return r.j.errorf(r.j.n.snapshot, ErrCorrupt, "its checksum is wrong and there is no older one; put a copy in its place, or move the file away to begin anew")
+		return r.j.errorf(r.j.n.snapshot, ErrCorrupt, "its checksum is wrong and there is no older one; put a copy in its place, or move the file away to start over")
 	case !reaches:
 		return r.j.errorf(r.j.n.snapshot, ErrCorrupt, "the state before %s is neither in it nor in %s; put a copy of either in its place", r.j.n.journal, r.j.n.snapshotPrev)
 	}
@@ -369,20 +369,7 @@ func (r *recovery) warn(aside string) {
 
 // keepTorn appends a torn write to the file where such are kept. The original is cut off next.
 func (r *recovery) keepTorn(torn []byte) error {
-	f, err := r.j.open(r.j.n.torn, os.O_RDWR|os.O_CREATE)
-	if err != nil {
-		return err
-	}
-	fi, err := f.Stat()
-	if err == nil {
-		_, err = f.WriteAt(append(torn[:len(torn):len(torn)], '\n'), fi.Size())
-	}
-	if err == nil {
-		err = f.Sync() // the original is cut off next
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = r.j.sync() // and its name may be new
-	}
+	err := r.j.extend(r.j.n.torn, append(torn[:len(torn):len(torn)], '\n'))
 	if err == nil {
 		r.j.warn(tornWarning(r.j.n.torn, len(torn)))
 	}
@@ -443,14 +430,7 @@ func (r *recovery) rewrite() error {
 	if !r.from.At.IsZero() {
 		h.At = r.from.At
 	}
-	p, err := r.j.writeNew(h, r.lines)
-	if err != nil {
-		return err
-	}
-	p.at, p.place = r.pos.at, r.pos.place
-	if err := r.j.switchToNew(p); err != nil {
-		return err
-	}
+	err := r.j.rewrite(h, r.lines, r.pos)
 	r.close()
-	return nil
+	return err
 }

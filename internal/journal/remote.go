@@ -64,15 +64,14 @@ type Remote interface {
 	Newest(ctx context.Context) (m Mark, each uint64, err error)
 	// Load returns the text of a snapshot. ErrGone means that there is a newer one.
 	Load(ctx context.Context, m Mark) ([]byte, error)
-	// Save stores a text and makes it the newest snapshot if former still is that, else it returns
-	// ErrConflict. It returns the mark with its name.
-	Save(ctx context.Context, former, m Mark, text []byte) (Mark, error)
-	// Trim takes out of the log what the newest snapshot has: the commits before its own and the
-	// older texts. The server writes over the texts.
-	Trim(ctx context.Context, newest Mark) error
-	// Expunge has the server write over the commits before that of the newest snapshot for which
-	// holds is true, all if it is nil, and over the older texts.
-	Expunge(ctx context.Context, newest Mark, holds func(commit []byte) bool) error
+	// Save stores a text. It returns the mark of the newest snapshot: this one, or one of a later
+	// commit that another machine has stored meanwhile.
+	Save(ctx context.Context, m Mark, text []byte) (Mark, error)
+	// Trim takes out of the log what the newest snapshot has: the older texts, which the server
+	// writes over, and the commits before its own. If erased is not nil, only those commits for
+	// which it is true, and the server writes over them. ErrConflict means that the snapshot is not
+	// the newest one there.
+	Trim(ctx context.Context, newest Mark, erased func(commit []byte) bool) error
 	// Follow calls changed when there may be newer commits, until ctx ends. changed reports whether
 	// they could be fetched.
 	Follow(ctx context.Context, changed func() error)
@@ -114,12 +113,6 @@ func (j *journalFile) checkRemote() error {
 	return nil
 }
 
-// errThere ends a fetch: the remote log answers.
-var errThere = errors.New("it answers")
-
-// placed reports whether the place of the last commit is known.
-func (p position) placed() bool { return p.place != 0 || p.seq == 0 }
-
 // replica is what makes a log a copy of a remote one.
 type replica[S, E any] struct {
 	l      *Log[S, E]
@@ -142,23 +135,27 @@ func (l *Log[S, E]) Fetch(ctx context.Context) error {
 // with the next commits is rebuilt. A newer snapshot may be made meanwhile, and in a cluster a
 // server may for a while know an older one. So it is tried again after a pause, doubled each time.
 func (r *replica[S, E]) fetch(ctx context.Context) error {
-	for try, pause := 1, fetchPause; ; try, pause = try+1, 2*pause {
-		err := r.fetchLines(ctx)
-		if errors.Is(err, ErrGone) {
-			err = r.fetchSnapshot(ctx)
-			if err == nil {
-				continue
-			}
-		}
-		if !errors.Is(err, ErrGone) || try >= fetchTries {
+	for try, wait := 1, fetchPause; ; try, wait = try+1, 2*wait {
+		err := r.fetchOnce(ctx)
+		if !errors.Is(err, ErrGone) {
 			return err
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return fmt.Errorf("%s: %w: %w", r.remote.Name(), ErrOffline, context.Cause(ctx))
+		if try == fetchTries {
+			return fmt.Errorf("%s: %w: commits after %d are not there, nor in a snapshot. Nothing is written", r.remote.Name(), ErrDiverged, r.l.j.pos.seq)
+		}
+		if err := pause(ctx, wait); err != nil {
+			return fmt.Errorf("%s: %w: %w", r.remote.Name(), ErrOffline, err)
 		}
 	}
+}
+
+func (r *replica[S, E]) fetchOnce(ctx context.Context) error {
+	if !r.damaged() {
+		if err := r.fetchLines(ctx); !errors.Is(err, ErrGone) {
+			return err
+		}
+	}
+	return r.renew(ctx)
 }
 
 const (
@@ -166,17 +163,51 @@ const (
 	fetchPause = 10 * time.Millisecond
 )
 
-// start is where a fetch begins: after the last commit of the copy, or with nothing if the copy has
-// lost commits. Such a copy is emptied when something else is here: what is left is better than nothing.
-func (r *replica[S, E]) start() position {
-	if r.damaged() {
-		return position{}
-	}
-	return r.l.j.pos
-}
-
+// damaged reports whether the copy has lost commits.
 func (r *replica[S, E]) damaged() bool {
 	return r.l.mem.lossy() || r.l.j.f == nil && r.l.j.pos.seq > 0
+}
+
+// chain is commits of a remote log, each of which follows the one before.
+type chain struct {
+	pos    position // after the last one
+	joined bool     // that one was seen there, or the next one
+	last   uint64   // the last commit seen
+}
+
+func chainFrom(pos position) chain { return chain{pos: pos, joined: pos.seq == 0} }
+
+// next takes the next commit that was fetched. known reports that the chain has it already.
+func (c *chain) next(place uint64, commit []byte) (ln line, known bool, err error) {
+	ln, ok := parseCommit(line{sum: checksum(commit), body: commit})
+	if !ok {
+		return ln, false, fmt.Errorf("%w: what is at place %d is no commit", ErrDiverged, place)
+	}
+	c.last = ln.seq
+	switch {
+	case ln.seq < c.pos.seq && !c.joined:
+		return ln, true, nil
+	case ln.seq == c.pos.seq && ln.sum == c.pos.prev:
+		c.joined, known = true, true
+	case ln.seq == c.pos.seq+1 && ln.prev == c.pos.prev:
+		c.joined = true
+		c.pos.pass(ln)
+	case ln.seq > c.pos.seq+1:
+		return ln, false, fmt.Errorf("%w: commit %d follows %d", ErrGone, ln.seq, c.pos.seq)
+	default:
+		return ln, false, divergedAt(ln.seq)
+	}
+	c.pos.place, c.pos.placed = place, ln.seq
+	return ln, known, nil
+}
+
+func divergedAt(seq uint64) error {
+	return fmt.Errorf("%w: another commit has number %d there. Was its disk set back? Nothing is written", ErrDiverged, seq)
+}
+
+func (r *replica[S, E]) endsEarly(last uint64) error {
+	return fmt.Errorf("%s: %w: it ends at commit %d, the copy at %d. Was its disk set back? Nothing is written",
+		r.remote.Name(), ErrDiverged, last, r.l.j.pos.seq)
 }
 
 // fetchedBytes is how much is fetched before it is written.
@@ -185,22 +216,27 @@ const fetchedBytes = 4 << 20
 // fetchLines fetches the commits after the copy's last one. ErrGone means that some of them are not
 // there any more.
 func (r *replica[S, E]) fetchLines(ctx context.Context) error {
-	f := fetched{pos: r.start()}
-	f.from, f.joined = f.pos.place, f.pos.seq == 0
+	c := chainFrom(r.l.j.pos)
+	var lines []line
+	size := 0
 	var kept error
-	err := r.remote.Fetch(ctx, f.from, func(place uint64, commit []byte) error {
-		if err := f.take(place, commit); err != nil || f.size < fetchedBytes {
+	err := r.remote.Fetch(ctx, c.pos.place, func(place uint64, commit []byte) error {
+		ln, known, err := c.next(place, commit)
+		if err != nil || known {
 			return err
 		}
-		kept = r.keep(&f)
+		lines = append(lines, ln)
+		if size += len(commit); size >= fetchedBytes {
+			kept = r.keep(lines, c.pos)
+			lines, size = nil, 0
+		}
 		return kept
 	})
-	if has := r.l.j.pos.seq; err == nil && (!f.joined || f.last == 0 && has > 0) {
-		err = fmt.Errorf("%s: %w: it ends at commit %d, the copy at %d. Was its disk set back? Nothing is written",
-			r.remote.Name(), ErrDiverged, f.last, has)
+	if err == nil && !c.joined {
+		err = r.endsEarly(c.last)
 	}
 	if kept == nil { // else its lines may be in J already
-		kept = r.keep(&f)
+		kept = r.keep(lines, c.pos)
 	}
 	switch {
 	case kept != nil && (err == nil || errors.Is(err, ErrGone)):
@@ -211,61 +247,22 @@ func (r *replica[S, E]) fetchLines(ctx context.Context) error {
 	return err
 }
 
-// fetched is commits that are not in J yet.
-type fetched struct {
-	pos    position // after them
-	from   uint64   // the place where the fetch began
-	joined bool     // the copy's last commit was seen, or the next one
-	last   uint64   // the last commit seen
-	lines  []line
-	size   int // of their text
-}
-
-func (f *fetched) take(place uint64, commit []byte) error {
-	ln, ok := parseCommit(line{sum: checksum(commit), body: commit})
-	if !ok {
-		return fmt.Errorf("%w: what is at place %d is no commit", ErrDiverged, place)
-	}
-	f.last = ln.seq
-	switch {
-	case ln.seq < f.pos.seq && !f.joined && f.from == 0:
-		return nil
-	case ln.seq == f.pos.seq && ln.sum == f.pos.prev:
-		f.pos.place, f.joined = place, true
-		return nil
-	case ln.seq == f.pos.seq+1 && ln.prev == f.pos.prev:
-		f.joined = true
-	case ln.seq > f.pos.seq+1:
-		return fmt.Errorf("%w: commit %d follows %d", ErrGone, ln.seq, f.pos.seq)
-	default:
-		return fmt.Errorf("%w: another commit has number %d there. Was its disk set back? Nothing is written", ErrDiverged, ln.seq)
-	}
-	f.pos.pass(ln)
-	f.pos.place = place
-	f.lines = append(f.lines, ln)
-	f.size += len(commit)
-	return nil
-}
-
-// keep appends what was fetched to J and folds it.
-func (r *replica[S, E]) keep(f *fetched) error {
+// keep appends what was fetched to J and folds it. p is the position after it.
+func (r *replica[S, E]) keep(lines []line, p position) error {
 	l, j := r.l, &r.l.j
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(f.lines) == 0 {
-		if j.pos.place != f.pos.place {
-			j.pos.place = f.pos.place
+	if len(lines) == 0 {
+		if j.pos.placed != p.placed {
+			j.pos.place, j.pos.placed = p.place, p.placed
 			j.answered()
 		}
 		return nil
 	}
-	commits := &recovery{lines: f.lines}
-	err := r.emptyIfDamaged()
+	commits := &recovery{lines: lines}
+	err := j.makeReady()
 	if err == nil {
-		err = j.makeReady()
-	}
-	if err == nil {
-		err = j.append(f.lines)
+		err = j.append(lines)
 	}
 	if err == nil {
 		l.mem.ahead = true
@@ -275,35 +272,13 @@ func (r *replica[S, E]) keep(f *fetched) error {
 		l.mem.loaded = false
 		return err
 	}
-	j.pos.place = f.pos.place
+	j.pos.place, j.pos.placed = p.place, p.placed
 	if commits.pos.at.After(j.pos.at) {
 		j.pos.at = commits.pos.at
 	}
 	l.mem.set(l.mem.state)
 	j.answered()
-	f.lines, f.size = nil, 0
 	return nil
-}
-
-// emptyIfDamaged removes a copy that has lost commits. What was left of a damaged journal was set
-// aside by the repair. mu is held.
-func (r *replica[S, E]) emptyIfDamaged() error {
-	if !r.damaged() {
-		return nil
-	}
-	l := r.l
-	l.j.close()
-	l.mem.head, l.mem.former, l.mem.loaded = Head{}, nil, false
-	n := l.j.n
-	for _, name := range []string{n.head, n.snapshotPrev, n.snapshotNew, n.fetched, n.journalPrev, n.snapshot, n.journal} {
-		if err := l.j.remove(name); err != nil {
-			return err
-		}
-	}
-	if err := l.mem.load(true); err != nil {
-		return err
-	}
-	return l.j.openForWriting()
 }
 
 // fetchAgain is after how long a log that nobody follows, such as a diary in a
@@ -357,13 +332,26 @@ func (r *replica[S, E]) follow(ctx context.Context) {
 // A call that decides nothing has seen the newest state too.
 func (b *batch[S, E]) publish(ctx context.Context, c *call[S, E]) error {
 	r, j := b.l.replica, &b.l.j
-	newest, doubtful := false, j.doubtful()
+	if c.ctx.Err() != nil { // its caller has gone: it is not sent
+		c.err = context.Cause(c.ctx)
+		return nil
+	}
+	newest, doubtful, patient := false, j.doubtful(), false
+	wait, cancel := b.l.o.LockTimeout, context.CancelFunc(func() {})
+	defer func() { cancel() }()
+	renew := func() {
+		cancel()
+		ctx, cancel = context.WithTimeoutCause(c.ctx, wait, errLate)
+	}
+	if ctx.Err() != nil { // it has waited for another call, which took long
+		renew()
+	}
 	for try := 1; ; try++ {
 		if try > 1 && context.Cause(ctx) == errLate {
 			return j.errorf(j.n.lock, ErrLocked, "other machines write to %s all the time; try again", r.remote.Name())
 		}
 		start := time.Now()
-		if !newest && (doubtful || !j.pos.placed()) {
+		if !newest && (doubtful || j.pos.placed != j.pos.seq) {
 			if err := b.fetch(ctx); err != nil {
 				return err
 			}
@@ -377,6 +365,14 @@ func (b *batch[S, E]) publish(ctx context.Context, c *call[S, E]) error {
 			return nil
 		}
 		b.unlock() // views go on during the publish
+		if len(b.lines) > 0 && len(b.lines[0].body) > large && !patient {
+			took := time.Since(start) + time.Duration(len(b.lines[0].body)/large)*time.Second
+			wait += largeTries * took
+			renew()
+			if patient = true; !newest {
+				b.lines, b.pending, b.pos = nil, nil, j.pos
+			}
+		}
 		if len(b.lines) > 0 {
 			commit := b.lines[0]
 			place, err := r.remote.Publish(ctx, j.pos.place, commit.body)
@@ -396,14 +392,25 @@ func (b *batch[S, E]) publish(ctx context.Context, c *call[S, E]) error {
 		if err := b.fetch(ctx); err != nil {
 			return err
 		}
+		if !newest && context.Cause(ctx) == errLate { // there was much to fetch: an import of another machine
+			renew()
+		}
 		newest = true
 	}
 }
 
+// large is how many bytes of a commit are sent in a second, at least. A commit above it is sent
+// once the newest state is known: else the other machines' commits would be found after it was sent.
+const large = 1 << 20
+
+// largeTries is how often there is time to decide a large commit and to send it. What that took
+// is no waiting for others.
+const largeTries = 3
+
 // published writes what was published to the copy. doubtful reports whether there were commits in doubt.
 func (b *batch[S, E]) published(place uint64, doubtful bool) error {
 	commit := b.lines[0]
-	b.pos.place = place
+	b.pos.place, b.pos.placed = place, commit.seq
 	err := b.write()
 	if err != nil {
 		err = fmt.Errorf("%w: the commit is in %s, but could not be written to the copy: %w", ErrInDoubt, b.l.replica.remote.Name(), err)
@@ -433,14 +440,8 @@ func (b *batch[S, E]) fetch(ctx context.Context) error {
 // fetch and a publish take, one of 32 writers waited 44 times the median.
 // The file lock is held, so that the whole machine pauses.
 func (r *replica[S, E]) yield(ctx context.Context) {
-	if time.Since(r.conflict) > contended {
-		return
-	}
-	t := time.NewTimer(r.round + rand.N(r.round+1))
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
+	if time.Since(r.conflict) < contended {
+		_ = pause(ctx, r.round+rand.N(r.round+1))
 	}
 }
 

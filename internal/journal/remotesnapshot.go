@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 )
 
@@ -31,11 +30,10 @@ import (
 
 // Mark says where a snapshot of a remote log is. The zero mark is none.
 type Mark struct {
-	Name     string `json:"object"`
-	Seq      uint64 `json:"seq"`   // its last commit
-	Place    uint64 `json:"place"` // that commit's
-	Size     int64  `json:"size"`  // of the text, in bytes
-	Revision uint64 `json:"-"`     // of the mark
+	Name  string
+	Seq   uint64 // its last commit
+	Place uint64 // that commit's
+	Size  int64  // of the text, in bytes
 }
 
 // ErrGone means that something is not in the remote log any more: a newer snapshot has it.
@@ -55,138 +53,118 @@ type remoteHeader struct {
 	At       time.Time `json:"at"` // recorded time of commit Seq
 }
 
-// remoteSnapshot is a text that was taken apart.
-type remoteSnapshot struct {
-	head     remoteHeader
-	sum      uint32
-	trail    []byte
+// image is the state of a remote log after its last commit.
+type image[S any] struct {
+	chain
+	state S
+	trail []byte
+
+	from     Mark // the snapshot that it was replayed from
 	document []byte
+	start    position // of the snapshot's commit
 }
 
 const trailSize = 4 // bytes of a checksum in a trail
 
-// at is the checksum of a commit, which the trail must have.
-func (s *remoteSnapshot) at(seq uint64) uint32 {
-	return binary.BigEndian.Uint32(s.trail[(seq-1)*trailSize:])
+// checkOwn compares the image with the last commit of a copy, if it has come that far.
+func (i *image[S]) checkOwn(own position) error {
+	if own.seq == 0 || own.seq > i.pos.seq || binary.BigEndian.Uint32(i.trail[(own.seq-1)*trailSize:]) == own.prev {
+		return nil
+	}
+	return divergedAt(own.seq)
 }
 
-func (s *remoteSnapshot) text() ([]byte, error) {
-	s.head.Snapshot, s.head.Sum = remoteFormat, hexSum(s.sum)
-	body, err := json.Marshal(s.head)
+// replay makes the image of the remote log. ErrGone means that there may be a newer snapshot soon.
+func (r *replica[S, E]) replay(ctx context.Context) (*image[S], error) {
+	r.l.mu.RLock()
+	had, own := r.l.j.pos.seq, r.l.j.pos
+	if r.damaged() {
+		own = position{} // rebuilt from whatever is there: what is left is better than nothing
+	}
+	r.l.mu.RUnlock()
+	m, _, err := r.remote.Newest(ctx)
 	if err != nil {
 		return nil, err
 	}
-	text := line{sum: checksum(body), body: body}.appendTo(nil)
-	return append(append(text, s.trail...), s.document...), nil
+	i := &image[S]{chain: chainFrom(position{}), state: r.l.mem.m.New()}
+	if m.Seq > 0 {
+		text, err := r.remote.Load(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		if i, err = r.parse(m, text); err != nil {
+			return nil, err
+		}
+	}
+	if err := i.checkOwn(own); err != nil {
+		return nil, err
+	}
+	err = r.remote.Fetch(ctx, m.Place, func(place uint64, commit []byte) error {
+		ln, known, err := i.next(place, commit)
+		if err != nil || known {
+			return err
+		}
+		i.trail = binary.BigEndian.AppendUint32(i.trail, ln.sum)
+		one := &recovery{lines: []line{ln}}
+		if i.state, err = r.l.mem.fold(i.state, one); err != nil {
+			return err
+		}
+		i.pos.at = one.pos.at
+		return i.checkOwn(own)
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !i.joined:
+		return nil, ErrGone
+	case i.pos.seq < own.seq || i.pos.seq == 0 && had > 0:
+		return nil, r.endsEarly(i.pos.seq)
+	}
+	return i, nil
 }
 
-// parseRemote takes apart the text of a mark.
-func parseRemote(name string, m Mark, schema int, text []byte) (*remoteSnapshot, error) {
+// parse takes apart the text of a snapshot.
+func (r *replica[S, E]) parse(m Mark, text []byte) (*image[S], error) {
+	name, schema := r.remote.Name(), r.l.o.Schema
 	damaged := func(what string) error { return fmt.Errorf("%s: %w: snapshot %s: %s", name, ErrCorrupt, m.Name, what) }
 	first, rest, _ := bytes.Cut(text, []byte("\n"))
 	l, ok := parseLine(first, 0)
-	var s remoteSnapshot
-	if !ok || json.Unmarshal(l.body, &s.head) != nil {
+	var h remoteHeader
+	if !ok || json.Unmarshal(l.body, &h) != nil {
 		return nil, damaged("its first line")
 	}
-	h := s.head
 	if h.Snapshot > remoteFormat || h.Schema > schema {
 		return nil, fmt.Errorf("%s: %w: snapshot %s has format %d and schema %d, this program knows %d and %d; install a newer one",
 			name, ErrNewer, m.Name, h.Snapshot, h.Schema, remoteFormat, schema)
 	}
-	s.sum, ok = parseSum([]byte(h.Sum))
+	sum, ok := parseSum([]byte(h.Sum))
 	if !ok || h.Log != name || h.Seq == 0 || h.Seq != m.Seq || h.Place != m.Place {
 		return nil, damaged("it is another one")
 	}
 	if uint64(len(rest))/trailSize < h.Seq {
 		return nil, damaged("it is cut")
 	}
-	s.trail, s.document = rest[:h.Seq*trailSize:h.Seq*trailSize], rest[h.Seq*trailSize:]
-	d, ours := sniff(s.document)
-	at := checksumAt(s.document)
-	switch {
-	case s.at(h.Seq) != s.sum:
+	own := position{seq: h.Seq, prev: sum, at: h.At, place: h.Place, placed: h.Seq}
+	i := &image[S]{chain: chainFrom(own), trail: rest[: h.Seq*trailSize : h.Seq*trailSize], from: m, document: rest[h.Seq*trailSize:], start: own}
+	if i.checkOwn(own) != nil {
 		return nil, damaged("its checksums")
-	case ours && d.Schema > schema:
-		return nil, fmt.Errorf("%s: %w: snapshot %s has schema %d, this program knows %d; install a newer one", name, ErrNewer, m.Name, d.Schema, schema)
-	case !ours || d.Seq != h.Seq || at < 0 || sumWithout(s.document, at) != string(s.document[at:at+sumLen]):
+	}
+	if d, ours := sniff(i.document); !ours || d.Seq != h.Seq || !hasChecksum(i.document) {
 		return nil, damaged("its document")
 	}
-	return &s, nil
+	var err error
+	if i.state, err = r.l.mem.m.Decode(i.document); err != nil {
+		return nil, fmt.Errorf("%s: %w: its snapshot is intact but not understood: %w", name, ErrCorrupt, err)
+	}
+	return i, nil
 }
 
-// fetchSnapshot has the copy start from the newest snapshot. ErrGone means that there may be
-// another one soon.
-func (r *replica[S, E]) fetchSnapshot(ctx context.Context) error {
-	ctx, cancel := unhurried(ctx)
-	defer cancel()
-	m, _, err := r.remote.Newest(ctx)
-	if err != nil {
-		return err
-	}
-	p := r.start()
-	if m.Seq <= p.seq {
-		return &missingError{fmt.Errorf("%s: %w: commits after %d are not there, nor in a snapshot. Nothing is written", r.remote.Name(), ErrDiverged, p.seq)}
-	}
-	s, err := r.download(ctx, m, p)
-	if err != nil {
-		return err
-	}
-	return r.install(s)
+// encode returns the image as a snapshot in the files.
+func (r *replica[S, E]) encode(i *image[S], generation uint64) ([]byte, error) {
+	return encodeSnapshot(r.l.mem.m, i.state, Header{Schema: r.l.o.Schema, Seq: i.pos.seq, Generation: generation, At: i.pos.at.UTC()})
 }
 
-// missingError is ErrGone too, without its words: the next try may find the snapshot.
-type missingError struct{ error }
-
-func (e *missingError) Unwrap() error        { return e.error }
-func (e *missingError) Is(target error) bool { return target == ErrGone }
-
-// unhurried is a context that does not end because a lock was waited for: a download that began
-// under the lock would begin anew each time.
-func unhurried(parent context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(parent))
-	stop := context.AfterFunc(parent, func() {
-		if cause := context.Cause(parent); cause != errLate {
-			cancel(cause)
-		}
-	})
-	return ctx, func() { stop(); cancel(nil) }
-}
-
-// download loads a snapshot and compares it with the copy and with the remote log.
-func (r *replica[S, E]) download(ctx context.Context, m Mark, p position) (*remoteSnapshot, error) {
-	name := r.remote.Name()
-	text, err := r.remote.Load(ctx, m)
-	if err != nil {
-		return nil, err
-	}
-	s, err := parseRemote(name, m, r.l.o.Schema, text)
-	if err != nil {
-		return nil, err
-	}
-	if p.seq > 0 && s.at(p.seq) != p.prev {
-		return nil, fmt.Errorf("%s: %w: another commit has number %d there. Was its disk set back? Nothing is written", name, ErrDiverged, p.seq)
-	}
-	err = r.remote.Fetch(ctx, m.Place, func(place uint64, commit []byte) error {
-		ln, ok := parseCommit(line{sum: checksum(commit), body: commit})
-		switch {
-		case place > m.Place:
-			return ErrGone
-		case !ok || ln.seq != m.Seq || ln.sum != s.sum:
-			return fmt.Errorf("%s: %w: it does not go on from its snapshot %s. Was its disk set back? Nothing is written", name, ErrDiverged, m.Name)
-		}
-		return errThere
-	})
-	if err == nil {
-		err = ErrGone
-	}
-	if !errors.Is(err, errThere) {
-		return nil, err
-	}
-	return s, nil
-}
-
-// install makes a snapshot the copy. The lead and the file lock are held.
+// renew rebuilds the copy. The lead and the file lock are held.
 //
 //	1  S.fetched := the document, fsync it
 //	2  J.new := header with base N and no commits, fsync
@@ -199,192 +177,220 @@ func (r *replica[S, E]) download(ctx context.Context, m Mark, p position) (*remo
 // header of the new one has the checksum of commit N. Until step 5 the state is S with J.prev, the
 // copy as it was, and a repair makes J of that. A name of its own for the document keeps a reader
 // that finds no S from taking it for one that J goes on from. Another process may write S.new.
-func (r *replica[S, E]) install(s *remoteSnapshot) error {
-	state, err := r.l.mem.m.Decode(s.document)
-	if err != nil {
-		return fmt.Errorf("%s: %w: its snapshot is intact but not understood: %w", r.remote.Name(), ErrCorrupt, err)
+//
+// Of a copy that has lost commits S.prev is removed, and S is switched before J, whose header says
+// that commits are lost. Else the new J could make an S that lacks them pass for a whole one.
+func (r *replica[S, E]) renew(parent context.Context) error {
+	ctx, cancel := unhurried(parent)
+	defer cancel()
+	i, err := r.replay(ctx)
+	if err != nil && errors.Is(context.Cause(parent), context.DeadlineExceeded) { // ctx only says that it was canceled
+		return fmt.Errorf("%s: %w: %w", r.remote.Name(), ErrOffline, context.DeadlineExceeded)
 	}
+	if err != nil {
+		return err
+	}
+	l, at := r.l, i.pos
+	document, err := r.encode(i, l.j.pos.head.Generation+1)
+	if errors.Is(err, errors.ErrUnsupported) { // [Detach] knows no states
+		if i.document == nil {
+			return r.refill(ctx, i.state)
+		}
+		document, at, err = i.document, i.start, nil
+	}
+	if err == nil {
+		err = r.install(document, at, i.state)
+	}
+	if err != nil || at.seq == i.pos.seq {
+		return err
+	}
+	return r.fetchLines(ctx)
+}
+
+// refill rebuilds the copy from all the commits of a log that has no snapshot.
+//
+//	1  J := header that says that commits are lost, and all commits
+//	2  remove S, S.prev and what else there is of former states
+//	3  J := the same with a header that says that none is lost
+//
+// Until step 3 the copy counts as damaged: an S that lacks commits may still be there.
+func (r *replica[S, E]) refill(ctx context.Context, state S) error {
+	c := chainFrom(position{})
+	all := &recovery{}
+	err := r.remote.Fetch(ctx, 0, func(place uint64, commit []byte) error {
+		ln, known, err := c.next(place, commit)
+		if err == nil && !known {
+			all.lines = append(all.lines, ln)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	l, j := r.l, &r.l.j
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if state, err = l.mem.fold(state, all); err != nil {
+		return err
+	}
+	c.pos.at = all.pos.at
+	l.mem.loaded = false // until the files are in order
+	h := header{Generation: j.pos.head.Generation, Prev: hexSum(0), Repairs: j.pos.head.Repairs + 1, Remote: j.o.remoteName()}
+	if err := j.rewrite(h, all.lines, c.pos); err != nil {
+		return err
+	}
+	for _, name := range []string{j.n.snapshotPrev, j.n.snapshotNew, j.n.fetched, j.n.journalPrev, j.n.snapshot} {
+		if err := j.remove(name); err != nil {
+			return err
+		}
+	}
+	if err := j.sync(); err != nil {
+		return err
+	}
+	h.Generation, h.Repairs = j.pos.head.Generation, 0
+	if err := j.rewrite(h, all.lines, c.pos); err != nil {
+		return err
+	}
+	r.whole(state)
+	j.answered()
+	return nil
+}
+
+// whole makes the state that of a copy that was rebuilt.
+func (r *replica[S, E]) whole(state S) {
+	mem := &r.l.mem
+	mem.started, mem.torn, mem.lost, mem.former, r.l.j.needsRepair = false, 0, nil, nil, false
+	mem.set(state)
+}
+
+func (r *replica[S, E]) install(document []byte, at position, state S) error {
 	l := r.l
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := r.emptyIfDamaged(); err != nil {
-		l.mem.loaded = false
-		return err
-	}
-	if err := l.j.replace(s); err != nil {
+	if err := l.j.replace(document, at, r.damaged()); err != nil {
 		l.mem.loaded = false // the files are somewhere between
 		return err
 	}
-	l.mem.started, l.mem.torn, l.mem.lost, l.j.needsRepair = false, 0, nil, false
-	l.mem.set(state)
-	if err := l.j.secondCopy(l.j.n.fetched, s.document); err != nil {
+	r.whole(state)
+	if err := l.j.secondCopy(l.j.n.fetched, document); err != nil {
 		l.o.Logger.Warn("the snapshot has no second copy", "dir", l.j.path, "error", err)
 	}
 	return nil
 }
 
+// unhurried is a context that does not end because a lock was waited for: a replay that began under
+// the lock would start over each time.
+func unhurried(parent context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(parent))
+	stop := context.AfterFunc(parent, func() {
+		if cause := context.Cause(parent); cause != errLate {
+			cancel(cause)
+		}
+	})
+	return ctx, func() { stop(); cancel(nil) }
+}
+
 // replace is steps 1 to 5.
-func (j *journalFile) replace(s *remoteSnapshot) error {
-	if err := j.makeReady(); err != nil { // J.prev must be there to say what the copy was
-		return err
+func (j *journalFile) replace(document []byte, at position, damaged bool) error {
+	if !damaged { // J.prev must be there to say what the copy was
+		if err := j.makeReady(); err != nil {
+			return err
+		}
 	}
-	if err := j.write(j.n.fetched, s.document); err != nil {
+	if err := j.write(j.n.fetched, document); err != nil {
 		return err
 	}
 	h := j.pos.head
-	h.Base, h.Prev, h.At = s.head.Seq, hexSum(s.sum), s.head.At
-	p, err := j.writeNew(h, nil)
+	h.Base, h.Prev, h.At, h.Repairs, h.Remote = at.seq, hexSum(at.prev), at.at, 0, j.o.remoteName()
+	p, err := j.writeNew(h, nil, at)
 	if err != nil {
 		return err
 	}
-	p.at, p.place = s.head.At, s.head.Place
 	if err := j.keepPrev(j.n.journal, j.n.journalPrev); err != nil {
 		return err
 	}
-	if err := j.sync(); err != nil { // J.prev must be there before J is another one
-		return err
+	if damaged {
+		err = j.remove(j.n.snapshotPrev)
 	}
-	if err := j.switchToNew(p); err != nil {
-		return err
-	}
-	if err := j.rename(j.n.fetched, j.n.snapshot); err != nil {
-		return err
-	}
-	j.answered()
-	return j.sync()
-}
-
-// compacted is S, after a compaction, and the header of J, which begins there.
-func (r *replica[S, E]) compacted(ctx context.Context) (h header, document []byte, err error) {
-	c, j := &r.l.compaction, &r.l.j
-	err = c.alone(ctx, func(at files) error {
-		if err := c.run(ctx, at); err != nil {
-			return err
-		}
-		return c.exclusively(ctx, at, func() error {
-			if r.l.mem.lossy() {
-				return fmt.Errorf("%s: the copy has lost commits", j.path)
-			}
-			s, err := j.readSnapshot(j.n.snapshot)
-			if err == nil && s != nil && s.good && s.head.Seq == j.pos.head.Base {
-				h, document = j.pos.head, s.data
-			}
-			return err
-		})
-	})
-	if err == nil && document == nil {
-		err = fmt.Errorf("%s: there is no snapshot", j.path)
-	}
-	return h, document, err
-}
-
-// share makes the state of the copy a snapshot of the remote log. It returns the newest mark, which
-// is the former one if that has all that the copy has. ErrConflict: another machine was first.
-func (r *replica[S, E]) share(ctx context.Context, former Mark) (m Mark, err error) {
-	h, document, err := r.compacted(ctx)
-	if err != nil || h.Base <= former.Seq {
-		return former, err
-	}
-	d, _ := sniff(document)
-	s := &remoteSnapshot{
-		head: remoteHeader{Log: r.remote.Name(), Schema: d.Schema, Seq: h.Base, At: h.At},
-		sum:  h.prev(), document: document,
-	}
-	if former.Seq > 0 {
-		text, err := r.remote.Load(ctx, former)
-		if errors.Is(err, ErrGone) {
-			return former, ErrConflict
-		}
-		if err != nil {
-			return former, err
-		}
-		old, err := parseRemote(r.remote.Name(), former, math.MaxInt, text)
-		if err != nil {
-			return former, err
-		}
-		s.trail = old.trail
-	}
-	if err := r.extend(ctx, s, former); err != nil {
-		if now, _, failed := r.remote.Newest(ctx); failed == nil && now.Revision != former.Revision {
-			return former, ErrConflict
-		}
-		return former, err
-	}
-	text, err := s.text()
-	if err != nil {
-		return former, err
-	}
-	return r.remote.Save(ctx, former, Mark{Seq: s.head.Seq, Place: s.head.Place, Size: int64(len(text))}, text)
-}
-
-// extend adds to the trail the commits after the former snapshot, and finds the place.
-func (r *replica[S, E]) extend(ctx context.Context, s *remoteSnapshot, former Mark) error {
-	last, sum := former.Seq, uint32(0)
-	if last > 0 {
-		sum = s.at(last)
-	}
-	err := r.remote.Fetch(ctx, former.Place, func(place uint64, commit []byte) error {
-		ln, ok := parseCommit(line{sum: checksum(commit), body: commit})
-		switch {
-		case ok && ln.seq == last && ln.sum == sum && place == former.Place:
-		case ok && ln.seq == last+1 && ln.prev == sum:
-			last, sum = ln.seq, ln.sum
-			s.trail = binary.BigEndian.AppendUint32(s.trail, sum)
-		default:
-			return fmt.Errorf("%s: %w: what is at place %d does not follow commit %d", r.remote.Name(), ErrDiverged, place, last)
-		}
-		if last < s.head.Seq {
-			return nil
-		}
-		if s.head.Place = place; sum != s.sum {
-			return fmt.Errorf("%s: %w: another commit has number %d there", r.remote.Name(), ErrDiverged, last)
-		}
-		return errThere
-	})
 	if err == nil {
-		err = fmt.Errorf("%s: %w: it ends at commit %d, the copy at %d", r.remote.Name(), ErrDiverged, last, s.head.Seq)
+		err = j.sync() // J.prev must be there before J is another one
 	}
-	if errors.Is(err, errThere) {
-		return nil
+	if err != nil {
+		return err
+	}
+	switchSnapshot := func() error {
+		if err := j.rename(j.n.fetched, j.n.snapshot); err != nil {
+			return err
+		}
+		return j.sync()
+	}
+	if damaged {
+		err = switchSnapshot()
+	}
+	if err == nil {
+		err = j.switchToNew(p)
+	}
+	if err == nil && !damaged {
+		err = switchSnapshot()
+	}
+	if err == nil {
+		j.answered()
 	}
 	return err
+}
+
+// share makes a snapshot of the remote log. It returns the newest mark, which is the one before if
+// there were no commits since.
+func (r *replica[S, E]) share(ctx context.Context) (Mark, error) {
+	i, err := r.replay(ctx)
+	if err != nil {
+		return Mark{}, err
+	}
+	if i.pos.seq == i.from.Seq {
+		return i.from, nil
+	}
+	h := remoteHeader{
+		Snapshot: remoteFormat, Log: r.remote.Name(), Schema: r.l.o.Schema,
+		Seq: i.pos.seq, Sum: hexSum(i.pos.prev), Place: i.pos.place, At: i.pos.at,
+	}
+	document, err := r.encode(i, 0)
+	if err != nil {
+		return Mark{}, err
+	}
+	text := append(jsonLine(h).appendTo(nil), i.trail...)
+	text = append(text, document...)
+	return r.remote.Save(ctx, Mark{Seq: h.Seq, Place: h.Place, Size: int64(len(text))}, text)
 }
 
 // expungeTries is how often a snapshot is made for [Log.Expunge] if others make one too.
 const expungeTries = 8
 
-// Expunge takes the commits for which holds is true out of the remote log, and off the disk of its
-// server. What they did is in a new snapshot. Its commit, and those after it, stay. A nil holds is
-// for all. The other commits stay too: what was taken out cannot be written over any more. Expunge
-// returns false if the remote log keeps every commit.
-func (l *Log[S, E]) Expunge(ctx context.Context, holds func(commit []byte) bool) (done bool, err error) {
+// Expunge takes the commits for which holds is true out of the remote log, if there is one, and off
+// the disk of its server. What they did is in a new snapshot. Its commit, and those after it, stay.
+// A nil holds is for all. The other commits stay too: what was taken out cannot be written over any
+// more.
+func (l *Log[S, E]) Expunge(ctx context.Context, holds func(commit []byte) bool) error {
 	r := l.replica
 	if r == nil {
-		return false, nil
+		return nil
 	}
+	if holds == nil {
+		holds = func([]byte) bool { return true }
+	}
+	var err error
 	for try := range expungeTries {
-		select {
-		case <-time.After(time.Duration(try) * fetchPause):
-		case <-ctx.Done():
-			return false, l.named(context.Cause(ctx))
+		if err := pause(ctx, time.Duration(try)*fetchPause); err != nil {
+			return l.named(err)
 		}
-		former, each, err := r.remote.Newest(ctx)
-		if err != nil || each == 0 {
-			return false, l.named(err)
+		var m Mark
+		if m, err = r.share(ctx); err == nil {
+			err = r.remote.Trim(ctx, m, holds)
 		}
-		m, err := r.share(ctx, former)
-		if errors.Is(err, ErrConflict) {
-			continue
+		if !errors.Is(err, ErrConflict) && !errors.Is(err, ErrGone) {
+			break
 		}
-		if err != nil {
-			return false, l.named(err)
-		}
-		if err = r.remote.Expunge(ctx, m, holds); errors.Is(err, ErrConflict) {
-			continue
-		}
-		return err == nil, l.named(err)
 	}
-	return false, l.named(fmt.Errorf("%s: %w", r.remote.Name(), ErrConflict))
+	return l.named(err)
 }
 
 // sharing is when the background makes the next snapshot of the remote log.
@@ -404,21 +410,17 @@ func (r *replica[S, E]) shareIf(ctx context.Context, at *sharing) {
 		return
 	}
 	m, each, err := r.remote.Newest(ctx)
-	if err == nil && each == 0 {
-		at.next = math.MaxUint64
-		return
-	}
 	next := func() uint64 { return m.Seq + max(each, uint64(m.Size)/bytesOfCommit) }
 	if err == nil && seq >= next() {
-		if m, err = r.share(ctx, m); err == nil {
-			err = r.remote.Trim(ctx, m)
+		if m, err = r.share(ctx); err == nil {
+			err = r.remote.Trim(ctx, m, nil)
 		}
 	}
 	switch {
 	case err == nil:
 		at.next = next()
 		return
-	case ctx.Err() != nil || errors.Is(err, ErrConflict):
+	case ctx.Err() != nil || errors.Is(err, ErrConflict) || errors.Is(err, ErrGone):
 		return
 	case errors.Is(err, ErrDiverged):
 		r.l.warn(Warning{Kind: Diverged, File: r.l.j.n.snapshot, Text: fmt.Sprintf("no snapshot was made for the team: %v.", err)})
@@ -428,9 +430,8 @@ func (r *replica[S, E]) shareIf(ctx context.Context, at *sharing) {
 	at.again = time.Now().Add(retryAfter)
 }
 
-// Chained returns the number of a commit and the checksum of the one before it. ok is false for
-// what is no commit.
-func Chained(commit []byte) (seq uint64, prev uint32, ok bool) {
-	ln, ok := parseCommit(line{body: commit})
-	return ln.seq, ln.prev, ok
+// SeqOf returns the number of a commit; 0 for what is none.
+func SeqOf(commit []byte) uint64 {
+	ln, _ := parseCommit(line{body: commit})
+	return ln.seq
 }

@@ -23,18 +23,12 @@ import (
 
 // call is one call of Update.
 type call[S, E any] struct {
+	ctx    context.Context // of the caller, without the time that it waits for others
 	decide func(S, time.Time) ([]E, error)
 	done   chan struct{} // closed when the fields below are set
 	head   Head
 	err    error
 	panic  any // what decide panicked with
-}
-
-func (c *call[S, E]) result() (Head, error) {
-	if c.panic != nil {
-		panic(c.panic) // in the goroutine of the caller, whoever ran decide
-	}
-	return c.head, c.err
 }
 
 // queue is the calls that wait, in the order they came.
@@ -73,15 +67,28 @@ type token chan struct{}
 
 func newToken() token { return make(token, 1) }
 
-// take waits for the token until ctx ends.
-func (t token) take(ctx context.Context) error {
+// take waits for the token until ctx ends. It tries once in any case.
+func (t token) take(ctx context.Context) error { return t.takeUnless(ctx, nil) }
+
+// takeUnless is take, and waits no longer than until served is closed.
+func (t token) takeUnless(ctx context.Context, served <-chan struct{}) error {
 	select {
 	case t <- struct{}{}:
 		return nil
+	default:
+	}
+	select {
+	case t <- struct{}{}:
+		return nil
+	case <-served:
+		return errServed
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
+
+// errServed means that another goroutine has done what the token is for.
+var errServed = errors.New("served")
 
 func (t token) release() { <-t }
 
@@ -98,63 +105,48 @@ func (l *Log[S, E]) Update(ctx context.Context, decide func(s S, now time.Time) 
 	if err := ctx.Err(); err != nil {
 		return Head{}, err
 	}
+	c := &call[S, E]{ctx: ctx, decide: decide, done: make(chan struct{})}
 	ctx, cancel := context.WithTimeoutCause(ctx, l.o.LockTimeout, errLate)
 	defer cancel()
-	c := &call[S, E]{decide: decide, done: make(chan struct{})}
 	l.queue.add(c)
-	head, err := l.wait(ctx, c)
-	if err == nil {
+	err := l.lead.takeUnless(ctx, c.done)
+	switch err {
+	case nil:
+		err = l.serve(ctx, c)
+	case errServed:
+		err = nil
+	case errLate:
+		err = l.j.errorf(l.j.n.lock, ErrLocked, "another write of this process does not end; try again")
+	}
+	if err != nil && l.queue.withdraw(c) {
+		return Head{}, err
+	}
+	<-c.done // if another goroutine has it, the outcome is near, and must be known
+	if c.panic != nil {
+		panic(c.panic) // in the goroutine of the caller, whoever ran decide
+	}
+	if c.err == nil {
 		l.background.noteWrite()
 	}
-	return head, err
+	return c.head, c.err
 }
 
-// wait waits until a leader has served the call, or leads.
-func (l *Log[S, E]) wait(ctx context.Context, c *call[S, E]) (Head, error) {
-	select {
-	case l.lead <- struct{}{}: // one try is due, however late it is
-		return l.leadBatch(ctx, c)
-	default:
-	}
-	gone := ctx.Done()
-	for {
-		select {
-		case <-c.done:
-			return c.result()
-		case l.lead <- struct{}{}:
-			return l.leadBatch(ctx, c)
-		case <-gone:
-			if !l.queue.withdraw(c) {
-				gone = nil // a leader has it: the outcome is near, and must be known
-			} else if cause := context.Cause(ctx); cause != errLate {
-				return Head{}, cause
-			} else {
-				return Head{}, l.j.errorf(l.j.n.lock, ErrLocked, "another write of this process does not end; try again")
-			}
-		}
-	}
-}
-
-// leadBatch takes the file lock and serves everyone who waits, c among them.
-// The lead is held.
-func (l *Log[S, E]) leadBatch(ctx context.Context, c *call[S, E]) (Head, error) {
+// serve takes the file lock and serves everyone who waits, c among them if nobody has served it
+// before. The lead is held.
+func (l *Log[S, E]) serve(ctx context.Context, c *call[S, E]) error {
 	defer l.lead.release()
 	select {
-	case <-c.done: // served by the leader before
-		return c.result()
+	case <-c.done:
+		return nil
 	default:
 	}
-	err := l.underLock(ctx, l.o.Fence, func() error {
+	return l.named(l.underLock(ctx, l.o.Fence, func() error {
 		b := batch[S, E]{l: l, pos: l.j.pos, calls: l.queue.takeAll()}
+		b.err = fmt.Errorf("%w: the write broke off, the commits may or may not be on disk", ErrInDoubt) // unless run returns
 		defer b.end()
-		b.run(ctx)
+		b.err = b.run(ctx)
 		return nil
-	})
-	if err != nil && l.queue.withdraw(c) {
-		return Head{}, l.named(err)
-	}
-	<-c.done
-	return c.result()
+	}))
 }
 
 // underLock holds the file lock, has the files in order and the state caught up, and then runs do.
@@ -184,9 +176,7 @@ func (l *Log[S, E]) underLock(ctx context.Context, fence Fence, do func() error)
 		if !closed {
 			return err
 		}
-		select {
-		case <-time.After(longestPause):
-		case <-ctx.Done():
+		if pause(ctx, longestPause) != nil {
 			return err
 		}
 	}
@@ -241,49 +231,39 @@ func errReplaced(d *directory) error {
 // is set nobody else changes the state or the position, so the leader reads
 // both without mu.
 type batch[S, E any] struct {
-	l        *Log[S, E]
-	calls    []*call[S, E] // not decided yet
-	deciding *call[S, E]
-	decided  []*call[S, E] // to be answered after the write
-	lines    []line        // what to write
-	pos      position      // where the journal will be after it
-	pending  *Commit[E]    // decided last, and not folded yet
-	locked   bool          // mu is held: no view may see what is not on disk
-	finished bool          // nothing broke run off
+	l       *Log[S, E]
+	calls   []*call[S, E] // not answered yet
+	lines   []line        // what to write
+	pos     position      // where the journal will be after it
+	pending *Commit[E]    // decided last, and not folded yet
+	locked  bool          // mu is held: no view may see what is not on disk
+	err     error         // of everyone who is not answered
 }
 
 // run decides one call after another and writes once. With a remote log each is written, and
 // answered, as soon as it is published.
-func (b *batch[S, E]) run(ctx context.Context) {
-	var err error
-	for len(b.calls) > 0 && err == nil {
+func (b *batch[S, E]) run(ctx context.Context) error {
+	if r := b.l.replica; r != nil {
+		for len(b.calls) > 0 {
+			if err := b.publish(ctx, b.calls[0]); err != nil {
+				return err
+			}
+			close(b.calls[0].done)
+			b.calls = b.calls[1:]
+			r.yield(ctx)
+		}
+		return nil
+	}
+	for _, c := range b.calls {
 		b.foldPending() // the next one decides on what this one did
-		b.deciding, b.calls = b.calls[0], b.calls[1:]
-		if b.l.replica == nil {
-			err = b.decide(b.deciding)
-		} else {
-			err = b.publish(ctx, b.deciding)
-		}
-		b.decided, b.deciding = append(b.decided, b.deciding), nil
-		if b.l.replica != nil && err == nil {
-			b.answer()
-			b.l.replica.yield(ctx)
+		if err := b.decide(c); err != nil {
+			return err
 		}
 	}
-	if len(b.lines) > 0 && err == nil {
-		err = b.write()
+	if len(b.lines) == 0 {
+		return nil
 	}
-	if err != nil {
-		b.fail(err)
-	}
-	b.finished = true
-}
-
-func (b *batch[S, E]) answer() {
-	for _, c := range b.decided {
-		close(c.done)
-	}
-	b.decided = nil
+	return b.write()
 }
 
 // decide adds what one call decides to the batch. An error is that of the
@@ -348,27 +328,19 @@ func (b *batch[S, E]) write() error {
 	return nil
 }
 
-// fail gives everyone the error, also those that wrote nothing: what they
-// decided rested on what was not written.
-func (b *batch[S, E]) fail(err error) {
-	b.l.o.Logger.Warn("write failed", "dir", b.l.j.path, "error", err)
-	b.decided, b.calls = append(b.decided, b.calls...), nil
-	for _, c := range b.decided {
-		c.head, c.err = Head{}, b.l.named(err)
-	}
-}
-
-// end answers everyone, also if a decision ended its goroutine or the machine panicked.
+// end answers everyone, also if a decision ended its goroutine or the machine panicked. Everyone
+// gets the error, also those that wrote nothing: what they decided rested on what was not written.
 func (b *batch[S, E]) end() {
-	switch {
-	case b.deciding != nil:
-		b.decided = append(b.decided, b.deciding)
-		b.fail(errors.New("a decision ended its goroutine, nothing was written; try again"))
-	case !b.finished: // in a fold, before the write or after it
-		b.fail(fmt.Errorf("%w: the write broke off, the commits may or may not be on disk", ErrInDoubt))
+	if b.err != nil {
+		b.l.o.Logger.Warn("write failed", "dir", b.l.j.path, "error", b.err)
+		for _, c := range b.calls {
+			c.head, c.err = Head{}, b.l.named(b.err)
+		}
 	}
 	b.unlock()
-	b.answer()
+	for _, c := range b.calls {
+		close(c.done)
+	}
 }
 
 func (b *batch[S, E]) foldPending() {

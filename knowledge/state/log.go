@@ -270,10 +270,10 @@ func (l *Log) Purge(ctx context.Context) error {
 	return errors.Join(l.any().Purge(ctx), l.index.remove())
 }
 
-// Expunge takes the commits that may hold the versions of an erased fact out of what the team's
-// server keeps, and all commits if no version is known any more. A snapshot of the state takes
-// their place. It returns false if the server keeps every commit.
-func (l *Log) Expunge(ctx context.Context, gone []*fact.Version) (bool, error) {
+// Expunge removes from the team's server the commits that may contain versions of an erased
+// fact. If no version is known any more, it removes all commits. A snapshot of the state takes
+// their place.
+func (l *Log) Expunge(ctx context.Context, gone []*fact.Version) error {
 	if len(gone) == 0 {
 		return l.any().Expunge(ctx, nil)
 	}
@@ -356,7 +356,7 @@ type machine struct{}
 func (machine) New() *State { return New() }
 
 func (machine) Fold(s *State, c journal.Commit[Event]) *State {
-	s.seq, s.at = c.Seq, c.At
+	s.next(c.Seq, c.At)
 	var last *formats.Commit
 	for _, e := range c.Events {
 		if e.Author != nil {

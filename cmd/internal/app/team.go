@@ -137,7 +137,7 @@ func (j joinedTeam) Text() string {
 		text += "\nNot published, since an agent of the team has a claim there: " + prose.Line(strings.Join(j.Held, ", "))
 	}
 	if j.Local > 0 {
-		text += "\n" + prose.Count(j.Local, "local fact") + " kept aside at home, and back when you leave the team."
+		text += "\n" + prose.Count(j.Local, "local fact") + " set aside on this machine until you leave the team."
 	}
 	return text + "\nRestart running servers of this project (MCP clients), so that they share too."
 }
@@ -196,7 +196,11 @@ func (c teamCommands) join(ctx context.Context, sc op.Scope, a joinArgs) (joined
 	if err := n.write(); err != nil {
 		return none, err
 	}
-	c.announce(ctx, n)
+	wait, cancel := context.WithTimeout(ctx, statusWait)
+	defer cancel()
+	if _, err := c.report(wait, n); err != nil { // it is only for `team status`, and the next one reports again
+		c.stores.logger.Debug("the team was not told of this machine", "error", err)
+	}
 	return j, nil
 }
 

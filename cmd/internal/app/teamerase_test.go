@@ -164,21 +164,6 @@ func TestTeamLaggingMachine(t *testing.T) {
 	m.says("a", "of the one that lagged", "recall", "lagged")
 }
 
-// In a stream of an older program the answer says that the bytes stay.
-func TestTeamEraseInAStreamThatKeepsAll(t *testing.T) {
-	m := newMachines(t)
-	js := m.jetstream()
-	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{
-		Name: "old", Subjects: []string{"leanctx.old.>"}, DenyDelete: true, DenyPurge: true, Metadata: map[string]string{"lean-ctx": "1"},
-	}); err != nil {
-		t.Fatal(err)
-	}
-	m.on("a", 0, "team", "join", m.url, "--name", "old")
-	m.says("a", "old", "team", "status")
-	m.on("a", 0, "remember", "pass/word", "secret")
-	m.says("a", "Its bytes stay in the server's stream", "knowledge", "remove", "pass/word", "--erase", "--yes")
-}
-
 // A team's erasure is of what was remembered before it. What a machine that joins later has
 // remembered since under that name is published.
 func TestTeamJoinAfterAnErasure(t *testing.T) {

@@ -21,7 +21,7 @@ type serveTeamArgs struct {
 	TLSCA     string   `json:"tls_ca,omitempty" jsonschema:"clients must have a certificate that this one signed"`
 	TokenFile string   `json:"token_file,omitempty" jsonschema:"clients must give the token in this file"`
 	Insecure  bool     `json:"insecure,omitempty" jsonschema:"allow an address beyond loopback without a token or without TLS"`
-	Name      string   `json:"name,omitempty" jsonschema:"of this server in a cluster"`
+	Name      string   `json:"name,omitempty" jsonschema:"name of this server in a cluster"`
 	Cluster   string   `json:"cluster,omitempty" jsonschema:"where to listen for the other servers of a cluster, host:port"`
 	Routes    []string `json:"routes,omitempty" jsonschema:"the other servers of the cluster, host:port each"`
 }

@@ -37,10 +37,7 @@ func (c teamCommands) status(ctx context.Context, sc op.Scope, _ noArgs) (teamSt
 	now := store.Condition().Journal
 	t.Seq, t.At, t.Bytes, t.Behind = now.Seq, now.At, now.SnapshotBytes+now.JournalBytes, now.Seq-was.Seq
 	if err == nil {
-		t.Status, err = c.stores.stream(m).Status(wait)
-	}
-	if err == nil {
-		err = c.stores.stream(m).Report(wait, t.Status.Last)
+		t.Status, err = c.report(wait, m)
 	}
 	t.Full, t.SetBack = errors.Is(err, journal.ErrFull), errors.Is(err, journal.ErrDiverged)
 	if t.Reachable = err == nil || t.Full; err != nil {
@@ -114,16 +111,11 @@ func size(n uint64) string {
 	return fmt.Sprintf("%d B", n)
 }
 
-// announce tells the team what this machine has, after it fetched. It is only for `team
-// status`: if the server does not answer, the next one tells it.
-func (c teamCommands) announce(ctx context.Context, m *membership) {
-	ctx, cancel := context.WithTimeout(ctx, statusWait)
-	defer cancel()
+// report tells the team what this machine has, after it fetched, and returns the state of the stream.
+func (c teamCommands) report(ctx context.Context, m *membership) (jetstream.Status, error) {
 	st, err := c.stores.stream(m).Status(ctx)
 	if err == nil {
 		err = c.stores.stream(m).Report(ctx, st.Last)
 	}
-	if err != nil {
-		c.stores.logger.Debug("the team was not told of this machine", "error", err)
-	}
+	return st, err
 }

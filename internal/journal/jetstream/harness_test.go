@@ -175,8 +175,9 @@ func (h *home) update(t testing.TB, decide func(counters, time.Time) ([]event, e
 	return proctest.Again(journal.ErrOffline, func() (journal.Head, error) { return h.Update(t.Context(), decide) })
 }
 
-func (h *home) expunge(t testing.TB, holds func([]byte) bool) (bool, error) {
-	return proctest.Again(journal.ErrOffline, func() (bool, error) { return h.Expunge(t.Context(), holds) })
+func (h *home) expunge(t testing.TB, holds func([]byte) bool) error {
+	_, err := proctest.Again(journal.ErrOffline, func() (struct{}, error) { return struct{}{}, h.Expunge(t.Context(), holds) })
+	return err
 }
 
 func (h *home) write(t testing.TB, decide func(counters, time.Time) ([]event, error)) journal.Head {

@@ -2,11 +2,12 @@ package jetstream
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -20,8 +21,7 @@ type Log struct {
 	s       *Stream
 	subject string
 
-	mu    sync.Mutex
-	known lastMessage
+	known atomic.Pointer[lastMessage]
 }
 
 // lastMessage is the last message that is known, and the connection on which it was seen.
@@ -43,7 +43,11 @@ func (d *dial) connection() connection { return connection{d, d.nc.Stats().Recon
 func (s *Stream) Log(name string) journal.Remote { return s.Named(s.subject(name)) }
 
 // Named returns the log with a [journal.Remote.Name].
-func (s *Stream) Named(name string) journal.Remote { return &Log{s: s, subject: name} }
+func (s *Stream) Named(name string) journal.Remote {
+	l := &Log{s: s, subject: name}
+	l.known.Store(&lastMessage{})
+	return l
+}
 
 // The headers of a message, next to those of JetStream.
 const (
@@ -117,11 +121,10 @@ func (l *Log) Publish(ctx context.Context, last uint64, commit []byte) (uint64, 
 		return 0, err
 	}
 	id := l.s.id + "-" + strconv.FormatUint(l.s.ids.Add(1), 10)
-	seq, _, _ := journal.Chained(commit)
-	p := publication{l: l, d: d, msg: msg, id: id, last: last, seq: seq}
+	p := publication{l: l, d: d, msg: msg, id: id, last: last, seq: journal.SeqOf(commit)}
 	place, err := p.run(ctx)
 	if err == nil {
-		l.setLast(lastMessage{d.connection(), place, id})
+		l.known.Store(&lastMessage{d.connection(), place, id})
 	}
 	return place, err
 }
@@ -134,8 +137,7 @@ func (l *Log) message(ctx context.Context, d *dial, commit []byte) (*nats.Msg, e
 		m.Data = commit
 		return m, nil
 	}
-	seq, _, _ := journal.Chained(commit)
-	name := l.object(commitObjects, seq)
+	name := fmt.Sprintf("%s%d-%s", l.objects(commitObjects), journal.SeqOf(commit), rand.Text())
 	if err := l.s.Put(ctx, name, commit); err != nil {
 		return nil, err
 	}
@@ -167,22 +169,11 @@ func (p *publication) run(ctx context.Context) (uint64, error) {
 		case <-time.After(pause):
 		case <-ctx.Done():
 			if p.sent {
-				return 0, fmt.Errorf("%s: %w: there was no answer in time%s; the server may have the commit, the next command shows it: %w", p.l.s.Where(), journal.ErrInDoubt, p.otherwise(), err)
+				return 0, fmt.Errorf("%s: %w: there was no answer in time; the server may have the commit, the next command shows it: %w", p.l.s.Where(), journal.ErrInDoubt, err)
 			}
 			return 0, p.l.s.offline(err)
 		}
 	}
-}
-
-// otherwise is about a server that answers everything but the publish. JetStream is so after a
-// write of its own failed.
-func (p *publication) otherwise() string {
-	ctx, cancel := context.WithTimeout(context.Background(), firstAnswer)
-	defer cancel()
-	if _, err := p.d.stream.Info(ctx); err != nil {
-		return ""
-	}
-	return ", but the server answers otherwise: see its log, its disk may be full"
 }
 
 // errAgain means that the outcome is not known yet.
@@ -237,7 +228,7 @@ func (p *publication) look(ctx context.Context) (uint64, error) {
 	}
 	there := p.seq
 	err = p.l.give(ctx, next.Sequence, next.Header, next.Data, func(_ uint64, commit []byte) error {
-		there, _, _ = journal.Chained(commit)
+		there = journal.SeqOf(commit)
 		return nil
 	})
 	switch {
@@ -252,7 +243,7 @@ func (p *publication) look(ctx context.Context) (uint64, error) {
 // checkConnection makes sure that the stream still ends as we know it. On a new
 // connection its server may have been set back.
 func (p *publication) checkConnection(ctx context.Context) error {
-	at, on := p.l.last(), p.d.connection()
+	at, on := *p.l.known.Load(), p.d.connection()
 	switch {
 	case at.on == on && at.place == p.last:
 		return nil
@@ -268,20 +259,8 @@ func (p *publication) checkConnection(ctx context.Context) error {
 	if err != nil || m.Subject != p.l.subject || m.Header.Get(jetstream.MsgIDHeader) != at.id {
 		return fmt.Errorf("%s: %w: the connection was lost, and the commit before this one is not there any more", p.l.s.Where(), journal.ErrInDoubt)
 	}
-	p.l.setLast(lastMessage{on, at.place, at.id})
+	p.l.known.Store(&lastMessage{on, at.place, at.id})
 	return nil
-}
-
-func (l *Log) last() lastMessage {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.known
-}
-
-func (l *Log) setLast(x lastMessage) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.known = x
 }
 
 // singleGets is how many messages are requested one by one before a consumer is made.
@@ -304,11 +283,11 @@ func (l *Log) Fetch(ctx context.Context, from uint64, take func(uint64, []byte) 
 		err = l.span(ctx, d, from, last.Sequence, func(at uint64, h nats.Header, data []byte) error { return l.give(ctx, at, h, data, take) })
 	}
 	if err == nil {
-		now := lastMessage{on: at}
+		now := &lastMessage{on: at}
 		if last != nil {
 			now.place, now.id = last.Sequence, last.Header.Get(jetstream.MsgIDHeader)
 		}
-		l.setLast(now)
+		l.known.Store(now)
 	}
 	return err
 }

@@ -1,11 +1,11 @@
 package jetstream
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -28,53 +28,44 @@ import (
 // is used twice. What is removed is of an earlier commit than the newest, or an older one of the
 // same commit. So nothing is taken from a machine that stores what may become the newest.
 
-// snapshotEach is after how many commits a new snapshot is worth it, unless the stream says
-// otherwise.
-const snapshotEach = 4096
-
-func (l *Log) key() string { return snapshotKeys + l.name() }
-
-// snapshotKeys begins the keys of marks; the others are machines'.
-const snapshotKeys = "snapshot."
-
-// name is that of the log in its stream.
 func (l *Log) name() string { return strings.TrimPrefix(l.subject, l.s.subject("")) }
+
+// What the names of objects begin with; a name of another form is a shared file's.
+const (
+	uploadObjects   = "upload/"
+	snapshotObjects = "snapshot/"
+	commitObjects   = "commit/"
+)
+
+// objects is what the names of this log's texts begin with.
+func (l *Log) objects(kind string) string { return kind + l.name() + "/" }
+
+// mark returns the mark that is an object's name.
+func (l *Log) mark(kind, name string) (m journal.Mark, ok bool) {
+	text, ok := strings.CutPrefix(name, l.objects(kind))
+	n, _ := fmt.Sscanf(text, "%d-%d-%d-", &m.Seq, &m.Place, &m.Size)
+	m.Name = name
+	return m, ok && n == 3
+}
+
+// newest picks the newest snapshot of this log.
+func (l *Log) newest(names []string) (newest journal.Mark) {
+	for _, name := range names {
+		if m, ok := l.mark(snapshotObjects, name); ok && cmp.Or(cmp.Compare(m.Seq, newest.Seq), cmp.Compare(m.Name, newest.Name)) > 0 {
+			newest = m
+		}
+	}
+	return newest
+}
 
 // Newest is [journal.Remote.Newest].
 func (l *Log) Newest(ctx context.Context) (m journal.Mark, each uint64, err error) {
-	d, err := l.s.connected(ctx)
+	b, err := l.s.objects(ctx)
 	if err != nil {
 		return m, 0, err
 	}
-	c := d.stream.CachedInfo().Config
-	if n, _ := strconv.Atoi(c.Metadata[formatKey]); n < trimmedFormat {
-		return m, 0, nil // an older program made it
-	}
-	if each, _ = strconv.ParseUint(c.Metadata[eachKey], 10, 64); each == 0 {
-		each = snapshotEach
-	}
-	if c.DenyPurge || c.DenyDelete { // somebody has changed it
-		each = 0
-	}
-	kv, err := d.js.KeyValue(ctx, l.s.bucket())
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		return m, each, nil
-	}
-	if err != nil {
-		return m, each, l.s.explain(err)
-	}
-	e, err := kv.Get(ctx, l.key())
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return m, each, nil
-	}
-	if err != nil {
-		return m, each, l.s.explain(err)
-	}
-	if err := json.Unmarshal(e.Value(), &m); err != nil {
-		return m, each, fmt.Errorf("%s: %w: the key %s is no mark: %w", l.s.Where(), journal.ErrCorrupt, l.key(), err)
-	}
-	m.Revision = e.Revision()
-	return m, each, nil
+	names, err := b.names(ctx)
+	return l.newest(names), b.each, l.s.explain(err)
 }
 
 // Load is [journal.Remote.Load].
@@ -83,132 +74,90 @@ func (l *Log) Load(ctx context.Context, m journal.Mark) ([]byte, error) {
 }
 
 // Save is [journal.Remote.Save].
-func (l *Log) Save(ctx context.Context, former, m journal.Mark, text []byte) (journal.Mark, error) {
-	d, err := l.s.connected(ctx)
+func (l *Log) Save(ctx context.Context, m journal.Mark, text []byte) (journal.Mark, error) {
+	b, err := l.s.objects(ctx)
 	if err != nil {
-		return former, err
+		return m, err
 	}
-	m.Name = l.object(snapshotObjects, m.Seq)
-	b, err := l.s.objects(ctx, d)
+	name := fmt.Sprintf("%d-%d-%d-%s", m.Seq, m.Place, m.Size, rand.Text())
+	upload := l.objects(uploadObjects) + name
+	stored, err := b.put(ctx, upload, text)
 	if err != nil {
-		return former, l.s.explain(err)
+		return m, l.s.explain(err)
 	}
-	stored, err := b.put(ctx, m.Name, text, pieceSize(d))
-	if err != nil {
-		return former, l.s.explain(err)
-	}
-	mark, err := json.Marshal(m)
-	if err != nil {
-		return former, err
-	}
-	kv, err := l.s.keys(ctx, d)
-	if err != nil {
-		return former, err
-	}
-	if former.Revision == 0 {
-		m.Revision, err = kv.Create(ctx, l.key(), mark)
-	} else {
-		m.Revision, err = kv.Update(ctx, l.key(), mark, former.Revision)
-	}
-	if errors.Is(err, jetstream.ErrKeyExists) || isCode(err, jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant) {
-		// The text has no mark and never will. It may hold what was erased meanwhile.
-		return former, errors.Join(journal.ErrConflict, b.remove(ctx, stored))
+	stored.Name = l.objects(snapshotObjects) + name
+	err = b.UpdateMeta(ctx, upload, jetstream.ObjectMeta{Name: stored.Name})
+	if errors.Is(err, jetstream.ErrUpdateMetaDeleted) { // a newer snapshot has swept it away
+		return m, journal.ErrConflict
 	}
 	if err != nil {
-		return former, l.s.explain(err)
+		return m, l.s.explain(err)
 	}
-	return m, nil
+	newest, _, err := l.Newest(ctx)
+	if err == nil && newest.Seq > m.Seq { // a text that is late may hold what was erased meanwhile
+		err = l.s.explain(b.remove(ctx, stored))
+	}
+	return l.newest([]string{newest.Name, stored.Name}), err // the server may have been set back meanwhile, and say an older one
 }
 
-// What the names of objects begin with; a name of another form is a shared file's, or a commit's of
-// a stream that keeps all.
-const (
-	snapshotObjects = "snapshot/"
-	commitObjects   = "commit/"
-)
-
-// object names a text of this log.
-func (l *Log) object(kind string, seq uint64) string {
-	return fmt.Sprintf("%s%s/%d-%s", kind, l.name(), seq, rand.Text())
-}
-
-// objectSeq is the commit that an object of this log is about.
-func (l *Log) objectSeq(kind, name string) (seq uint64, ok bool) {
-	text, ok := strings.CutPrefix(name, kind+l.name()+"/")
-	number, _, sum := strings.Cut(text, "-")
-	seq, err := strconv.ParseUint(number, 10, 64)
-	return seq, ok && sum && err == nil
-}
-
-// Trim is [journal.Remote.Trim].
-func (l *Log) Trim(ctx context.Context, m journal.Mark) error {
+// Trim is [journal.Remote.Trim]. A large commit is erased in any case: its object goes.
+func (l *Log) Trim(ctx context.Context, m journal.Mark, erased func(commit []byte) bool) error {
+	if m.Seq == 0 || m.Place == 0 { // to purge up to place 0 is to purge all
+		return fmt.Errorf("%s: %w: there is no snapshot", l.s.Where(), journal.ErrConflict)
+	}
 	d, err := l.s.connected(ctx)
 	if err != nil {
 		return err
 	}
-	if err := l.confirm(ctx, d, m); err != nil {
+	b, err := l.s.objects(ctx)
+	if err != nil {
 		return err
 	}
-	if err := d.stream.Purge(ctx, jetstream.WithPurgeSubject(l.subject), jetstream.WithPurgeSequence(m.Place)); err != nil {
-		return l.s.explain(err)
+	var places []uint64
+	if erased != nil {
+		err = l.span(ctx, d, 1, m.Place, func(at uint64, h nats.Header, commit []byte) error {
+			if at < m.Place && (h.Get(objectHeader) != "" || erased(commit)) {
+				places = append(places, at)
+			}
+			return nil
+		})
 	}
-	return l.s.explain(l.sweep(ctx, d, m))
+	if err == nil {
+		err = l.confirm(ctx, d, m)
+	}
+	if err != nil {
+		return err
+	}
+	if erased == nil {
+		err = d.stream.Purge(ctx, jetstream.WithPurgeSubject(l.subject), jetstream.WithPurgeSequence(m.Place))
+	}
+	for _, at := range places {
+		if err == nil {
+			err = overwrite(ctx, d.stream, at)
+		}
+	}
+	if err == nil {
+		err = l.sweep(ctx, b, m)
+	}
+	return l.s.explain(err)
 }
 
 // confirm makes sure, right before commits are taken out, that the server has the snapshot. Its disk
 // may have been set back since the snapshot was stored.
 func (l *Log) confirm(ctx context.Context, d *dial, m journal.Mark) error {
 	on := d.connection()
-	b, err := l.s.objects(ctx, d)
-	if err != nil {
-		return l.s.explain(err)
-	}
 	return l.s.settled(ctx, func() error {
-		_, err := b.GetInfo(ctx, m.Name)
-		now, _, failed := l.Newest(ctx)
+		now, _, err := l.Newest(ctx)
 		switch {
-		case failed != nil:
-			return failed
+		case err != nil:
+			return err
 		case d.connection() != on:
 			return fmt.Errorf("%s: %w: the connection was lost", l.s.Where(), journal.ErrConflict)
-		case err == nil && now == m || now.Seq > m.Seq:
-			return nil // another machine may have made a newer one
+		case now == m || now.Seq > m.Seq: // another machine may have made a newer one
+			return nil
 		}
 		return fmt.Errorf("%s: %w: snapshot %s is not the newest", l.s.Where(), journal.ErrConflict, m.Name)
 	})
-}
-
-// errEnough ends a walk over messages.
-var errEnough = errors.New("enough")
-
-// Expunge is [journal.Remote.Expunge]. A large commit goes in any case: its object does.
-func (l *Log) Expunge(ctx context.Context, m journal.Mark, holds func(commit []byte) bool) error {
-	d, err := l.s.connected(ctx)
-	if err != nil {
-		return err
-	}
-	var places []uint64
-	err = l.span(ctx, d, 1, m.Place, func(at uint64, h nats.Header, commit []byte) error {
-		if at >= m.Place {
-			return errEnough
-		}
-		if h.Get(objectHeader) != "" || holds == nil || holds(commit) {
-			places = append(places, at)
-		}
-		return nil
-	})
-	if err != nil && !errors.Is(err, errEnough) {
-		return err
-	}
-	if err := l.confirm(ctx, d, m); err != nil {
-		return err
-	}
-	for _, at := range places {
-		if err := overwrite(ctx, d.stream, at); err != nil {
-			return l.s.explain(err)
-		}
-	}
-	return l.s.explain(l.sweep(ctx, d, m))
 }
 
 // overwrite deletes a message, if it is there, and has the server write over its bytes.
@@ -223,24 +172,34 @@ func overwrite(ctx context.Context, s jetstream.Stream, seq uint64) error {
 	return err
 }
 
-// sweep removes the objects of this log that the newest snapshot makes needless.
-func (l *Log) sweep(ctx context.Context, d *dial, m journal.Mark) error {
-	b, err := l.s.objects(ctx, d)
+// sweep removes the objects of this log that the newest snapshot makes needless. m may be an
+// earlier one.
+func (l *Log) sweep(ctx context.Context, b *bucket, m journal.Mark) error {
+	names, list, err := b.list(ctx)
 	if err != nil {
 		return err
 	}
-	list, err := b.List(ctx)
-	if err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {
-		return err
-	}
+	newest := l.newest(names)
 	for _, o := range list {
-		old, isOld := l.objectSeq(snapshotObjects, o.Name)
-		commit, isCommit := l.objectSeq(commitObjects, o.Name)
-		if isOld && old <= m.Seq && o.Name != m.Name || isCommit && commit < m.Seq {
-			if err := b.remove(ctx, o); err != nil {
-				return err
-			}
+		_, old := l.mark(snapshotObjects, o.Name)
+		old = old && o.Name != newest.Name
+		if m, ok := l.mark(uploadObjects, o.Name); ok {
+			old = m.Seq < newest.Seq
 		}
+		if text, ok := strings.CutPrefix(o.Name, l.objects(commitObjects)); ok {
+			var seq uint64
+			n, _ := fmt.Sscanf(text, "%d-", &seq)
+			old = n == 1 && seq < m.Seq
+		}
+		if !old {
+			continue
+		}
+		if err := b.remove(ctx, o); err != nil {
+			return err
+		}
+	}
+	if len(list) < len(names) { // else pieces of what has another name now could seem to be nobody's
+		return nil
 	}
 	return b.sweep(ctx, list, b.stream.CachedInfo().TimeStamp)
 }
@@ -250,23 +209,86 @@ type bucket struct {
 	jetstream.ObjectStore
 	name   string
 	stream jetstream.Stream
+	piece  uint32 // bytes of a text in one message
+	each   uint64 // after how many commits a log gets a new snapshot
 }
 
-func (s *Stream) objects(ctx context.Context, d *dial) (*bucket, error) {
-	b := &bucket{name: s.bucket()}
-	var err error
-	if b.ObjectStore, err = d.js.ObjectStore(ctx, b.name); err != nil {
+// snapshotEach is after how many commits a new snapshot is worth it, unless the stream says
+// otherwise.
+const snapshotEach = 4096
+
+// pieceMost is the largest piece.
+const pieceMost = 512 << 10
+
+func (s *Stream) objects(ctx context.Context) (*bucket, error) {
+	d, err := s.connected(ctx)
+	if err != nil {
 		return nil, err
 	}
-	b.stream, err = d.js.Stream(ctx, "OBJ_"+b.name)
-	return b, err
+	each, _ := strconv.ParseUint(d.stream.CachedInfo().Config.Metadata[eachKey], 10, 64) // mostly it says nothing
+	b := &bucket{name: s.bucket(), piece: uint32(min(d.nc.MaxPayload()/2, pieceMost)), each: cmp.Or(each, snapshotEach)}
+	if b.ObjectStore, err = d.js.ObjectStore(ctx, b.name); err == nil {
+		b.stream, err = d.js.Stream(ctx, "OBJ_"+b.name)
+	}
+	return b, s.explain(err)
+}
+
+// Put stores a text under a name that is the same for the same text.
+func (s *Stream) Put(ctx context.Context, name string, text []byte) error {
+	b, err := s.objects(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = b.put(ctx, name, text)
+	return s.explain(err)
+}
+
+// Fetch returns a text that some machine stored.
+func (s *Stream) Fetch(ctx context.Context, name string) ([]byte, error) {
+	b, err := s.objects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	text, err := b.read(ctx, name)
+	return text, s.explain(err)
+}
+
+// names are those of the objects. One request says them all. The client's own List waits for ever
+// for what was removed meanwhile.
+func (b *bucket) names(ctx context.Context) (names []string, err error) {
+	info, err := b.stream.Info(ctx, jetstream.WithSubjectFilter(b.meta("*")))
+	if err != nil {
+		return nil, err
+	}
+	for subject := range info.State.Subjects {
+		name, err := base64.URLEncoding.DecodeString(strings.TrimPrefix(subject, b.meta("")))
+		if err == nil {
+			names = append(names, string(name))
+		}
+	}
+	return names, nil
+}
+
+// list returns the objects by their names, without those that were removed meanwhile.
+func (b *bucket) list(ctx context.Context) (names []string, list []*jetstream.ObjectInfo, err error) {
+	if names, err = b.names(ctx); err != nil {
+		return nil, nil, err
+	}
+	for _, name := range names {
+		o, err := b.GetInfo(ctx, name)
+		if err == nil {
+			list = append(list, o)
+		} else if !errors.Is(err, jetstream.ErrObjectNotFound) {
+			return nil, nil, err
+		}
+	}
+	return names, list, nil
 }
 
 func (b *bucket) chunks(nuid string) string { return "$O." + b.name + ".C." + nuid }
 
-func (b *bucket) meta(name string) string {
-	return "$O." + b.name + ".M." + base64.URLEncoding.EncodeToString([]byte(name))
-}
+// meta is the subject of an object by the name that it has there.
+func (b *bucket) meta(encoded string) string { return "$O." + b.name + ".M." + encoded }
 
 // read returns an object piece by piece, each in the time of a request: the client's own Get waits
 // for ever for what was removed meanwhile.
@@ -312,20 +334,20 @@ func (b *bucket) remove(ctx context.Context, o *jetstream.ObjectInfo) error {
 		}
 		seq = m.Sequence
 	}
-	return b.stream.Purge(ctx, jetstream.WithPurgeSubject(b.meta(o.Name)))
+	return b.stream.Purge(ctx, jetstream.WithPurgeSubject(b.meta(base64.URLEncoding.EncodeToString([]byte(o.Name)))))
 }
 
 // An upload that was interrupted leaves pieces that belong to no object. They are removed when they
 // are older than uploadOver. An upload that took longer than maxUpload, by the server's clock,
 // does not count: its pieces may be gone.
 const (
-	uploadMost = 10 * time.Minute
+	maxUpload  = 10 * time.Minute
 	uploadOver = time.Hour
 )
 
 // put stores a text under a name, unless it is there. The client's own Put removes the pieces of an
 // upload whose last answer was lost, but such an upload may already have become the object.
-func (b *bucket) put(ctx context.Context, name string, text []byte, piece uint32) (*jetstream.ObjectInfo, error) {
+func (b *bucket) put(ctx context.Context, name string, text []byte) (*jetstream.ObjectInfo, error) {
 	if there, err := b.whole(ctx, name, text); there != nil || err != nil {
 		return there, err
 	}
@@ -333,13 +355,13 @@ func (b *bucket) put(ctx context.Context, name string, text []byte, piece uint32
 	if err != nil {
 		return nil, err
 	}
-	o := jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: piece}}
+	o := jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: b.piece}}
 	stored, err := b.Put(ctx, o, strings.NewReader(string(text)))
 	if err != nil {
 		return nil, err
 	}
 	now, err := b.stream.Info(ctx)
-	if err == nil && now.TimeStamp.Sub(begun.TimeStamp) > uploadMost {
+	if err == nil && now.TimeStamp.Sub(begun.TimeStamp) > maxUpload {
 		err = fmt.Errorf("the upload of %s took %s; try again", name, now.TimeStamp.Sub(begun.TimeStamp).Round(time.Second))
 	}
 	return stored, err

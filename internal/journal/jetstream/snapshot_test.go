@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,8 +73,8 @@ func (h *home) adds(t testing.TB, n int) {
 // shrink makes a snapshot at once.
 func (h *home) shrink(t testing.TB) {
 	t.Helper()
-	if done, err := h.expunge(t, nil); err != nil || !done {
-		t.Fatal(done, err)
+	if err := h.expunge(t, nil); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -169,27 +170,19 @@ type brokenOff struct {
 
 var errBroken = errors.New("broken off")
 
-func (b brokenOff) Save(ctx context.Context, former, m journal.Mark, text []byte) (journal.Mark, error) {
-	switch b.after {
-	case "nothing":
-		return former, errBroken
-	case "text":
-		stale := former
-		stale.Revision += 1000 // the mark is refused
-		if _, err := b.Remote.Save(ctx, stale, m, text); !errors.Is(err, journal.ErrConflict) {
-			return former, err
-		}
-		return former, errBroken
+func (b brokenOff) Save(ctx context.Context, m journal.Mark, text []byte) (journal.Mark, error) {
+	if b.after == "nothing" {
+		return m, errBroken
 	}
-	m, err := b.Remote.Save(ctx, former, m, text)
-	if err == nil && b.after == "mark" {
+	m, err := b.Remote.Save(ctx, m, text)
+	if err == nil && b.after == "text" {
 		err = errBroken
 	}
 	return m, err
 }
 
-func (b brokenOff) Expunge(ctx context.Context, m journal.Mark, holds func([]byte) bool) error {
-	if err := b.Remote.Expunge(ctx, m, holds); err != nil {
+func (b brokenOff) Trim(ctx context.Context, m journal.Mark, erased func([]byte) bool) error {
+	if err := b.Remote.Trim(ctx, m, erased); err != nil {
 		return err
 	}
 	return errBroken
@@ -197,7 +190,7 @@ func (b brokenOff) Expunge(ctx context.Context, m journal.Mark, holds func([]byt
 
 // A maker that is killed between two steps does no harm, and the next one tidies up.
 func TestMakerKilled(t *testing.T) {
-	for _, after := range []string{"nothing", "text", "mark", "all"} {
+	for _, after := range []string{"nothing", "text", "all"} {
 		for _, former := range []bool{false, true} {
 			t.Run(after+", former "+strconv.FormatBool(former), func(t *testing.T) {
 				t.Parallel()
@@ -213,7 +206,7 @@ func TestMakerKilled(t *testing.T) {
 				broken.open(t, s.url(), func(_ *options, o *journal.Options) {
 					o.Remote = brokenOff{a.stream.Log("counters"), after}
 				})
-				if _, err := broken.expunge(t, nil); !errors.Is(err, errBroken) {
+				if err := broken.expunge(t, nil); !errors.Is(err, errBroken) {
 					t.Fatal(err)
 				}
 				broken.close()
@@ -348,14 +341,41 @@ func TestSetBackAndSnapshot(t *testing.T) {
 	}
 }
 
+// stuck is a log whose snapshots never come, and a view that does not wait for long.
+type stuck struct{ journal.Remote }
+
+func (stuck) Wait() time.Duration { return 50 * time.Millisecond }
+
+func (stuck) Load(ctx context.Context, _ journal.Mark) ([]byte, error) {
+	<-ctx.Done()
+	return nil, fmt.Errorf("%w: %w", journal.ErrOffline, ctx.Err())
+}
+
+// A view that has no time left while its copy is made anew warns that the copy is old.
+func TestViewThatCannotWaitForASnapshotWarns(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	a := join(t, s.url())
+	a.adds(t, 4)
+	a.shrink(t)
+	b := &home{dir: t.TempDir()}
+	b.open(t, s.url(), func(_ *options, o *journal.Options) { o.Remote = stuck{a.stream.Log("counters")} })
+	if got := b.copied(t); len(got) > 0 {
+		t.Errorf("%v", got)
+	}
+	if ws := b.Warnings(); len(ws) != 1 || ws[0].Kind != journal.Offline || !strings.Contains(ws[0].Text, "this is the copy of") {
+		t.Errorf("%v", ws)
+	}
+}
+
 // hooked calls a function after a snapshot was stored.
 type hooked struct {
 	journal.Remote
 	saved func(journal.Mark)
 }
 
-func (h hooked) Save(ctx context.Context, former, m journal.Mark, text []byte) (journal.Mark, error) {
-	m, err := h.Remote.Save(ctx, former, m, text)
+func (h hooked) Save(ctx context.Context, m journal.Mark, text []byte) (journal.Mark, error) {
+	m, err := h.Remote.Save(ctx, m, text)
 	if err == nil {
 		h.saved(m)
 	}
@@ -383,13 +403,13 @@ func TestSetBackBeforeTrim(t *testing.T) {
 			for _, err := a.stream.Status(t.Context()); err != nil; _, err = a.stream.Status(t.Context()) {
 				time.Sleep(time.Millisecond) // until the connection is made anew
 			}
-			if err := log.Trim(t.Context(), m); !errors.Is(err, journal.ErrConflict) && !errors.Is(err, journal.ErrOffline) {
+			if err := log.Trim(t.Context(), m, nil); !errors.Is(err, journal.ErrConflict) && !errors.Is(err, journal.ErrOffline) {
 				t.Error(err)
 			}
 		}}
 	})
 	for { // the connection is made anew
-		if done, err := maker.Expunge(t.Context(), nil); done {
+		if err := maker.Expunge(t.Context(), nil); err == nil {
 			break
 		} else if !errors.Is(err, journal.ErrOffline) && !errors.Is(err, journal.ErrConflict) {
 			t.Fatal(err)
@@ -399,6 +419,20 @@ func TestSetBackBeforeTrim(t *testing.T) {
 	join(t, s.url()).has(t, 4)
 	if times != 2 || messages(t, s.url()) != 1 {
 		t.Errorf("%d snapshots, %d messages", times, messages(t, s.url()))
+	}
+}
+
+// Without a snapshot nothing is taken out.
+func TestNothingIsTrimmedWithoutASnapshot(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	a := join(t, s.url())
+	a.adds(t, 4)
+	if err := a.stream.Log("counters").Trim(t.Context(), journal.Mark{}, nil); !errors.Is(err, journal.ErrConflict) {
+		t.Error(err)
+	}
+	if n := messages(t, s.url()); n != 4 {
+		t.Errorf("%d messages are left of 4", n)
 	}
 }
 
@@ -441,7 +475,7 @@ func TestManyMakers(t *testing.T) {
 			for n := range each {
 				h.add(t, "x")
 				if n%3 == i%3 {
-					if _, err := h.expunge(t, nil); err != nil && !errors.Is(err, journal.ErrConflict) {
+					if err := h.expunge(t, nil); err != nil && !errors.Is(err, journal.ErrConflict) {
 						t.Error(err)
 					}
 				}
@@ -495,28 +529,6 @@ func TestLostAnswerAndSnapshot(t *testing.T) {
 	}
 }
 
-// A stream that an older program made keeps every commit, and works.
-func TestStreamThatKeepsAll(t *testing.T) {
-	t.Parallel()
-	s := serve(t)
-	_, err := connect(t, s.url()).CreateStream(t.Context(), natsjs.StreamConfig{
-		Name: "shop", Subjects: []string{"leanctx.shop.>"}, Storage: natsjs.FileStorage, DenyDelete: true, DenyPurge: true,
-		Metadata: map[string]string{"lean-ctx": "1", "lean-ctx-project": project.Hash, "lean-ctx-first-commits": "c0ffee"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := join(t, s.url(), func(_ *options, o *journal.Options) { o.LongLived = true })
-	a.adds(t, 5)
-	if done, err := a.expunge(t, nil); done || err != nil {
-		t.Error(done, err)
-	}
-	join(t, s.url()).has(t, 5)
-	if messages(t, s.url()) != 5 {
-		t.Error("commits are gone")
-	}
-}
-
 // A snapshot of a newer program, and one that is damaged, are refused.
 func TestSnapshotsThatAreRefused(t *testing.T) {
 	t.Parallel()
@@ -535,28 +547,19 @@ func TestSnapshotsThatAreRefused(t *testing.T) {
 	if got := lagging.copied(t); got["x"] != 3 {
 		t.Errorf("%v", got)
 	}
-	kv, err := connect(t, s.url()).KeyValue(t.Context(), "leanctx-shop")
+	m, _, err := a.stream.Log("counters").Newest(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := kv.Get(t.Context(), "snapshot.counters")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, name, _ := strings.Cut(string(e.Value()), `"object":"`)
-	name, _, _ = strings.Cut(name, `"`)
-	text, err := a.stream.Fetch(t.Context(), name)
+	text, err := a.stream.Fetch(t.Context(), m.Name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := 0; i < len(text); i += 1 + len(text)/40*proctest.Stride {
 		damaged := slices.Clone(text)
 		damaged[i] ^= 1
-		other := "snapshot/counters/6-" + strconv.Itoa(i)
+		other := fmt.Sprintf("snapshot/counters/%d-%d-%d-newest%06d", m.Seq, m.Place, m.Size, i) // a small letter comes after the others
 		if err := a.stream.Put(t.Context(), other, damaged); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := kv.Put(t.Context(), "snapshot.counters", bytes.ReplaceAll(e.Value(), []byte(name), []byte(other))); err != nil {
 			t.Fatal(err)
 		}
 		h := join(t, s.url(), func(_ *options, o *journal.Options) { o.Schema = 2 })
@@ -565,6 +568,191 @@ func TestSnapshotsThatAreRefused(t *testing.T) {
 				t.Errorf("byte %d of %d: %v, %v", i, len(text), err, got)
 			}
 		}
+	}
+}
+
+// An import of many facts is one commit. To decide it may take longer than a write waits for
+// others, and it is sent all the same.
+func TestLargeCommitMayTakeLong(t *testing.T) {
+	const wait = 100 * time.Millisecond
+	srv := serve(t)
+	a := join(t, srv.url())
+	a.add(t, "x")
+	a.close()
+	a.open(t, srv.url(), func(_ *options, o *journal.Options) { o.LockTimeout = wait })
+	if _, err := a.Update(t.Context(), func(counters, time.Time) ([]event, error) {
+		<-time.After(2 * wait)
+		return []event{{Key: "y", Pad: strings.Repeat("large ", 8<<20/6)}}, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if b := join(t, srv.url()); b.newest(t)["y"] != 1 {
+		t.Errorf("another machine has %v", b.copied(t))
+	}
+}
+
+// delayed is a log that takes its time to load a snapshot, or to publish a large commit.
+type delayed struct {
+	journal.Remote
+	by time.Duration
+}
+
+func (d delayed) Load(ctx context.Context, m journal.Mark) ([]byte, error) {
+	<-time.After(d.by)
+	return d.Remote.Load(ctx, m)
+}
+
+func (d delayed) Publish(ctx context.Context, last uint64, commit []byte) (uint64, error) {
+	if len(commit) > 1<<20 {
+		<-time.After(d.by)
+	}
+	return d.Remote.Publish(ctx, last, commit)
+}
+
+// A write that must fetch a snapshot first, which takes longer than it may wait for others, is done.
+func TestWriteAfterALongFetch(t *testing.T) {
+	t.Parallel()
+	const wait = 500 * time.Millisecond
+	s := serve(t)
+	a, b := join(t, s.url()), join(t, s.url())
+	a.add(t, "x")
+	a.close()
+	b.adds(t, 4)
+	b.shrink(t)
+	b.adds(t, 2)
+	a.open(t, s.url(), func(_ *options, o *journal.Options) {
+		o.LockTimeout, o.Remote = wait, delayed{b.stream.Log("counters"), 2 * wait}
+	})
+	a.add(t, "x")
+	b.has(t, 8)
+}
+
+// waiting is how many writes wait for their turn, in all tests.
+func waiting() int {
+	stacks := make([]byte, 1<<20)
+	return strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "/journal.token.takeUnless(")
+}
+
+// A write that waited in one batch with a large one, which took long, is done too. One whose caller
+// has gone meanwhile is not.
+func TestWriteBehindALargeOne(t *testing.T) {
+	const wait = time.Second
+	s := serve(t)
+	other := join(t, s.url())
+	a := &home{dir: t.TempDir()}
+	a.open(t, s.url(), func(_ *options, o *journal.Options) {
+		o.LockTimeout, o.Remote = wait, delayed{other.stream.Log("counters"), 2 * wait}
+	})
+	a.add(t, "x")
+	deciding, queued := make(chan struct{}), make(chan struct{})
+	first := make(chan error, 1)
+	var once sync.Once
+	go func() { // until it has decided, the others line up
+		_, err := a.Update(t.Context(), func(counters, time.Time) ([]event, error) {
+			once.Do(func() { close(deciding) })
+			<-queued
+			return []event{{Key: "x"}}, nil
+		})
+		first <- err
+	}()
+	<-deciding
+	gone, leave := context.WithCancel(t.Context())
+	defer leave()
+	results := make([]chan error, 3)
+	for i := range results {
+		results[i] = make(chan error, 1)
+		ctx, e := t.Context(), event{Key: "y"}
+		switch i {
+		case 0:
+			e.Pad = strings.Repeat("large ", 2<<20/6)
+		case 2:
+			ctx = gone
+		}
+		go func() {
+			_, err := a.Update(ctx, func(counters, time.Time) ([]event, error) {
+				if i == 0 {
+					leave()
+				}
+				return []event{e}, nil
+			})
+			results[i] <- err
+		}()
+		for waiting() <= i {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	close(queued)
+	for i, done := range append(results, first) {
+		if err := <-done; (i == 2) != errors.Is(err, context.Canceled) || i != 2 && err != nil {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	if got := other.newest(t); got["y"] != 2 {
+		t.Errorf("%v", got)
+	}
+}
+
+// patient is a log that publishes a large commit when a smaller one before it was answered.
+type patient struct {
+	journal.Remote
+	answered chan struct{}
+	late     *bool
+}
+
+func (p patient) Publish(ctx context.Context, last uint64, commit []byte) (uint64, error) {
+	if len(commit) > 1<<20 {
+		select {
+		case <-p.answered:
+		case <-time.After(5 * time.Second):
+			*p.late = true
+		}
+	}
+	return p.Remote.Publish(ctx, last, commit)
+}
+
+// A write is answered when it is published, not when those behind it are.
+func TestWriteBeforeALargeOne(t *testing.T) {
+	s := serve(t)
+	other := join(t, s.url())
+	a, late, answered := &home{dir: t.TempDir()}, false, make(chan struct{})
+	a.open(t, s.url(), func(_ *options, o *journal.Options) {
+		o.Remote = patient{other.stream.Log("counters"), answered, &late}
+	})
+	a.add(t, "x")
+	deciding, queued := make(chan struct{}), make(chan struct{})
+	var wg sync.WaitGroup
+	var once sync.Once
+	write := func(decide func(counters, time.Time) ([]event, error)) {
+		if _, err := a.Update(t.Context(), decide); err != nil {
+			t.Error(err)
+		}
+	}
+	wg.Go(func() {
+		write(func(counters, time.Time) ([]event, error) {
+			once.Do(func() { close(deciding) })
+			<-queued
+			return nil, nil
+		})
+	})
+	<-deciding
+	for i, do := range []func(){
+		func() { write(add("y")) }, // it leads: it publishes the others too
+		func() { write(add("y")); close(answered) },
+		func() {
+			write(func(counters, time.Time) ([]event, error) {
+				return []event{{Key: "y", Pad: strings.Repeat("large ", 2<<20/6)}}, nil
+			})
+		},
+	} {
+		wg.Go(do)
+		for waiting() <= i {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	close(queued)
+	wg.Wait()
+	if late {
+		t.Error("a write was not answered before the one behind it was published")
 	}
 }
 
@@ -728,6 +916,7 @@ func damaged(t *testing.T) (s *server, lost, other *home) {
 	lost, other = join(t, s.url()), join(t, s.url())
 	other.adds(t, 4)
 	other.shrink(t)
+	lost.has(t, 4)
 	other.adds(t, 4)
 	lost.has(t, 8)
 	lost.close()
@@ -747,9 +936,8 @@ func TestDamagedCopyOfATrimmedLog(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if _, err := a.expunge(t, nil); err == nil {
-				t.Error("a copy that lost a commit was made a snapshot")
-			}
+			a.shrink(t) // it is made of what the server has
+			join(t, s.url()).has(t, 8)
 			for range 2 {
 				if got := a.newest(t); got["x"] != 8 {
 					t.Errorf("%v", got)
@@ -793,8 +981,8 @@ func TestExpungedBytes(t *testing.T) {
 				t.Fatal("the test looks in the wrong place")
 			}
 			put("forget", "")
-			if done, err := a.expunge(t, holds); err != nil || !done {
-				t.Fatal(done, err)
+			if err := a.expunge(t, holds); err != nil {
+				t.Fatal(err)
 			}
 			if inFiles(t, s.dir, secret) {
 				t.Error("it is still there")
@@ -866,13 +1054,9 @@ func TestLateSnapshotIsTakenAway(t *testing.T) {
 	a.adds(t, 2)
 	log := a.stream.Log("counters")
 	for n := 2; n <= 3; n++ { // the first snapshot, and one that replaces another
-		former, _, err := log.Newest(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
 		a.shrink(t)
-		if _, err := log.Save(t.Context(), former, journal.Mark{Seq: 1, Place: 1}, []byte(secret)); !errors.Is(err, journal.ErrConflict) {
-			t.Error(err)
+		if m, err := log.Save(t.Context(), journal.Mark{Seq: 1, Place: 1}, []byte(secret)); err != nil || m.Seq != uint64(n) {
+			t.Errorf("%+v, %v", m, err)
 		}
 		if names, pieces := objects(t, s.url()); len(names) != 1 || pieces != 1 || inFiles(t, s.dir, secret) {
 			t.Errorf("%q, %d pieces", names, pieces)
@@ -978,5 +1162,238 @@ func TestStartKilledBetweenTheSwitches(t *testing.T) {
 	lagging.has(t, 7)
 	if at := lagging.head(t); at.Sum != a.head(t).Sum || at.Repairs > 0 {
 		t.Errorf("%+v", at)
+	}
+}
+
+// watched is a remote log that notes where fetches begin, and goes away after some commits.
+type watched struct {
+	journal.Remote
+	begins *[]uint64
+	most   int
+}
+
+func (w watched) Fetch(ctx context.Context, from uint64, take func(uint64, []byte) error) error {
+	*w.begins = append(*w.begins, from)
+	n := 0
+	return w.Remote.Fetch(ctx, from, func(place uint64, commit []byte) error {
+		if n++; w.most > 0 && n > w.most {
+			return journal.ErrOffline
+		}
+		return take(place, commit)
+	})
+}
+
+// A server that is lost while a damaged copy is made anew leaves the copy as it was.
+func TestServerLostWhileACopyIsMadeAnew(t *testing.T) {
+	t.Parallel()
+	s, a, b := damaged(t)
+	var begins []uint64
+	a.open(t, s.url(), func(so *options, o *journal.Options) {
+		so.Wait = 0
+		o.Remote = watched{b.stream.Log("counters"), &begins, 3}
+	})
+	if err := a.Fetch(t.Context()); !errors.Is(err, journal.ErrOffline) {
+		t.Error(err)
+	}
+	if got := a.copied(t); got["x"] != 7 {
+		t.Errorf("the copy has %v, want the 7 that are intact", got)
+	}
+	a.close()
+	a.open(t, s.url())
+	if got := a.newest(t); got["x"] != 8 {
+		t.Errorf("%v", got)
+	}
+}
+
+// A process that was killed before it noted the place of its last commit costs the next one no look
+// at the whole log.
+func TestPlaceThatWasNotNoted(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	a := join(t, s.url())
+	a.adds(t, 5)
+	head := filepath.Join(a.dir, "state.head")
+	noted, err := os.ReadFile(head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.adds(t, 2)
+	a.close()
+	if err := os.WriteFile(head, noted, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var begins []uint64
+	again := &home{dir: a.dir}
+	connection := join(t, s.url()).stream
+	again.open(t, s.url(), func(_ *options, o *journal.Options) {
+		o.Remote = watched{Remote: connection.Log("counters"), begins: &begins}
+	})
+	again.add(t, "x")
+	again.has(t, 8)
+	if begins[0] != 5 || slices.Contains(begins[1:], 5) {
+		t.Errorf("fetches began at %v, want 5 and then later", begins)
+	}
+}
+
+// One file operation after another fails, once or from then on, while a damaged copy is made anew.
+// What is intact can be read, and a copy that lacks a commit never passes for a whole one. With
+// -long each operation fails, else some.
+func TestRenewalFailsAtEachFileOperation(t *testing.T) {
+	t.Parallel()
+	stride := 4 * proctest.Stride
+	if *long {
+		stride = 1
+	}
+	for name, change := range map[string]func(t *testing.T, h *home, url string){
+		"a commit": func(*testing.T, *home, string) {},
+		"a commit, and it was compacted": func(t *testing.T, h *home, _ string) {
+			h.open(t, "nats://127.0.0.1:1", func(so *options, _ *journal.Options) { so.Wait = 0 })
+			if err := h.Compact(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			h.close()
+		},
+		"the journal": func(t *testing.T, h *home, url string) {
+			h.open(t, url)
+			h.newest(t)
+			if err := h.Compact(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			h.close()
+			if err := os.Remove(journalOf(h)); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		for _, once := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, once %v", name, once), func(t *testing.T) {
+				t.Parallel()
+				s, h, other := damaged(t)
+				change(t, h, s.url())
+				for at, done := rand.IntN(stride), false; !done; at += stride {
+					c := &home{dir: filepath.Join(t.TempDir(), "copy")}
+					copyDir(t, h.dir, c.dir)
+					n, was := 0, ""
+					c.open(t, s.url(), func(_ *options, o *journal.Options) {
+						o.Fault = func(op, name string) error {
+							if n++; n-1 == at || !once && n-1 > at {
+								was = cmp.Or(was, op+" of "+name)
+								return errBroken
+							}
+							return nil
+						}
+					})
+					err := c.Fetch(t.Context())
+					for errors.Is(err, journal.ErrOffline) {
+						err = c.Fetch(t.Context())
+					}
+					if done = n <= at; !done && err != nil && !errors.Is(err, errBroken) {
+						t.Errorf("%s: %v", was, err)
+					}
+					c.close()
+					c.open(t, "nats://127.0.0.1:1", func(so *options, _ *journal.Options) { so.Wait = 0 }) // away
+					if got := c.copied(t)["x"]; got != 7 && got != 8 {
+						t.Errorf("after %s, offline: %d", was, got)
+					}
+					c.close()
+					for range 2 {
+						c.open(t, s.url())
+						if got := c.newest(t)["x"]; got != 8 {
+							t.Errorf("after %s: %d", was, got)
+						}
+						if at := c.head(t); at.Sum != other.head(t).Sum || at.Repairs > 0 {
+							t.Errorf("after %s: %+v", was, at)
+						}
+						c.close()
+					}
+				}
+			})
+		}
+	}
+}
+
+// A machine that was long away leaves with what the snapshot has, and what came since.
+func TestLeaveAfterASnapshot(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	a, b := join(t, s.url()), join(t, s.url())
+	a.add(t, "x")
+	b.adds(t, 4)
+	b.shrink(t)
+	b.adds(t, 2)
+	if d, err := journal.Detach(t.Context(), a.stream.Named, time.Minute, a.dir); err != nil || d.Old != nil {
+		t.Fatal(d, err)
+	}
+	alone, err := journal.Open(a.dir, machine{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer alone.Close()
+	if h, err := alone.Update(t.Context(), add("x")); err != nil || h.Seq != 8 {
+		t.Errorf("%+v, %v", h, err)
+	}
+}
+
+// A machine whose copy has lost commits leaves with all of them, also when the team has no snapshot yet.
+func TestLeaveWithADamagedCopy(t *testing.T) {
+	for name, compacts := range map[string]bool{"a journal": false, "a snapshot": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t)
+			a := join(t, s.url())
+			a.adds(t, 4)
+			a.close()
+			a.damage(t)
+			a.open(t, s.url())
+			if compacts { // the snapshot lacks the commit
+				if err := a.Compact(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			join(t, s.url()).add(t, "y")
+			if d, err := journal.Detach(t.Context(), a.stream.Named, time.Minute, a.dir); err != nil || d.Old != nil {
+				t.Fatal(d, err)
+			}
+			a.close()
+			alone, err := journal.Open(a.dir, machine{}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer alone.Close()
+			if h, err := alone.Update(t.Context(), add("x")); err != nil || h.Seq != 6 || h.Repairs > 0 {
+				t.Errorf("%+v, %v", h, err)
+			}
+			if err := alone.View(t.Context(), func(now counters, _ journal.Head) error {
+				if now["x"] != 5 || now["y"] != 1 {
+					t.Errorf("%v", now)
+				}
+				return nil
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// An upload whose maker was killed before it was whole, or had its name, is no snapshot. The next
+// one takes it away.
+func TestUploadWithoutItsNameIsNoSnapshot(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	a := join(t, s.url())
+	a.adds(t, 2)
+	a.shrink(t)
+	a.adds(t, 2)
+	if err := a.stream.Put(t.Context(), "upload/counters/4-4-9-X", []byte("no snapshot")); err != nil {
+		t.Fatal(err)
+	}
+	join(t, s.url()).has(t, 4)
+	for range 2 { // it is of the same commit as the first
+		a.shrink(t)
+		join(t, s.url()).newest(t)
+		a.add(t, "x")
+	}
+	if names, pieces := objects(t, s.url()); len(names) != 1 || pieces != 1 {
+		t.Errorf("%q, %d pieces", names, pieces)
 	}
 }

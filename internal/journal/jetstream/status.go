@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -141,9 +140,6 @@ func (s *Stream) machines(ctx context.Context, d *dial) (list []Machine, err err
 		return nil, s.explain(err)
 	}
 	for _, k := range keys {
-		if strings.HasPrefix(k, snapshotKeys) {
-			continue
-		}
 		var m Machine
 		if e, err := kv.Get(ctx, k); err == nil && json.Unmarshal(e.Value(), &m) == nil {
 			m.At = e.Created()

@@ -79,13 +79,9 @@ type dial struct {
 	failed time.Time
 }
 
-// format is the version of what is in the stream. It changes with the schema of any log. A stream
-// of a format before trimmedFormat was made so that nothing can be taken out of it, which NATS
-// does not allow to change.
-const (
-	format        = 2
-	trimmedFormat = 2
-)
+// format is the version of what is in the stream. It changes with the schema of any log. Formats 1
+// and 2 were those of versions before the first release.
+const format = 3
 
 // The members of a stream's metadata that are ours.
 const (
@@ -308,6 +304,8 @@ func (s *Stream) check(info *jetstream.StreamInfo) error {
 		return fmt.Errorf("%s: %w: the stream was made by another program; choose another name", s.Where(), journal.ErrForeign)
 	case n > format:
 		return fmt.Errorf("%s: %w: its format is %d, this program knows %d; install a newer one", s.Where(), journal.ErrNewer, n, format)
+	case n < format:
+		return fmt.Errorf("%s: %w or by an early version of this one: its format is %d; leave the team and join under another name with --project", s.Where(), journal.ErrForeign, n)
 	}
 	return nil
 }

@@ -314,7 +314,8 @@ func TestStreamsThatAreRefused(t *testing.T) {
 	join(t, s.url())
 	for _, c := range []natsjs.StreamConfig{
 		{Name: "theirs", Subjects: []string{"orders.>"}},
-		{Name: "newer", Subjects: []string{"leanctx.newer.>"}, Metadata: map[string]string{"lean-ctx": "3"}},
+		{Name: "newer", Subjects: []string{"leanctx.newer.>"}, Metadata: map[string]string{"lean-ctx": "4"}},
+		{Name: "older", Subjects: []string{"leanctx.older.>"}, Metadata: map[string]string{"lean-ctx": "2"}},
 	} {
 		if _, err := js.CreateStream(t.Context(), c); err != nil {
 			t.Fatal(err)
@@ -333,6 +334,9 @@ func TestStreamsThatAreRefused(t *testing.T) {
 		t.Error(err)
 	}
 	if err := try("newer", project, true); !errors.Is(err, journal.ErrNewer) {
+		t.Error(err)
+	}
+	if err := try("older", project, true); !errors.Is(err, journal.ErrForeign) || !strings.Contains(err.Error(), "join under another name") {
 		t.Error(err)
 	}
 	other := jetstream.Project{Hash: "fedcba9876543210", FirstCommits: []string{"decade"}}
