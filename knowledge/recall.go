@@ -3,6 +3,7 @@ package knowledge
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -345,10 +346,24 @@ func (l *lookup) rank(ctx context.Context) (r Recalled, held bool, err error) {
 	return r, held, err
 }
 
-// find gives use the facts that may answer. It may do so twice.
-func (l *lookup) find(ctx context.Context, use func(query, *candidates)) (err error) {
+// find gives use the facts that may answer. It may do so twice. If the kept vectors prove to be
+// damaged they count as absent, so it begins again without them.
+func (l *lookup) find(ctx context.Context, use func(query, *candidates)) error {
+	for {
+		if err := l.findOnce(ctx, use); !errors.Is(err, vectors.ErrDamaged) {
+			return err
+		}
+	}
+}
+
+func (l *lookup) findOnce(ctx context.Context, use func(query, *candidates)) (err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	if l.meaning, err = l.encode(ctx); err != nil {
 		return err
+	}
+	if m := l.meaning; m != nil && m.nearest != nil {
+		defer func() { cancel(); _, _ = m.nearest() }() // it ends before this does, also after an error
 	}
 	return l.store.log.Search(ctx, func(k state.Reader, x *state.Index) error {
 		f, err := l.query(l.store.at(k.At))
@@ -410,8 +425,15 @@ func (l *lookup) candidates(ctx context.Context, k state.Reader, x *state.Index,
 		}
 	}
 	c.words = len(c.versions)
-	if m != nil {
-		for _, n := range m.near {
+	if m != nil && m.nearest != nil {
+		near, err := m.nearest()
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range m.tail { // too few to be kept yet: all are candidates
+			near = append(near, vectors.Hit{ID: t.ID})
+		}
+		for _, n := range near {
 			id := meaning.VersionOf(n.ID)
 			if seen[id] {
 				continue
@@ -491,8 +513,9 @@ func (c *candidates) answer(r *Recalled, parsed *recall.Question, m *questionMea
 type questionMeaning struct {
 	encoder vectors.Encoding
 	vectors [][]float32
-	near    []vectors.Hit // of what is kept, the nearest first
-	only    bool          // words do not count
+	nearest func() ([]vectors.Hit, error) // waits for the hits among what is kept; nil: there is none
+	tail    []vectors.Text                // what is too new to be kept
+	only    bool                          // words do not count
 }
 
 // compared is the question as package recall compares it; nil: by words alone.
@@ -544,12 +567,7 @@ func (l *lookup) encode(ctx context.Context) (*questionMeaning, error) {
 		}
 		m := &questionMeaning{encoder: e, vectors: question, only: q.Mode == modeSemantic}
 		if ready && !past {
-			if m.near, err = s.vectors.index.Scan(ctx, e.Name, question, maxNear); err != nil {
-				return nil, err
-			}
-			for _, t := range tail { // too few to be kept yet: all are candidates
-				m.near = append(m.near, vectors.Hit{ID: t.ID})
-			}
+			m.nearest, m.tail = s.vectors.nearest(ctx, e.Name, question), tail
 		}
 		return m, nil
 	}

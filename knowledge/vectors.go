@@ -29,6 +29,8 @@ type vectorSync struct {
 	longLived bool
 
 	lacking atomic.Bool // a question would have needed vectors that there are not
+
+	maxLearn, maxLearnServer int // how many texts may be encoded before an answer
 }
 
 // How many texts may be encoded before an answer. Up to maxSpot are not kept, more are kept,
@@ -87,10 +89,7 @@ func (x *vectorSync) facts(encoder string) int {
 // those that are kept are found, nil for one that there is not.
 func (x *vectorSync) of(ctx context.Context, e vectors.Encoding, texts []vectors.Text) (out [][]float32, err error) {
 	if !e.Instant {
-		for _, t := range texts {
-			out = append(out, x.index.Vector(e.Name, t))
-		}
-		return out, nil
+		return x.index.Vectors(e.Name, texts), nil
 	}
 	list := make([]string, len(texts))
 	for i, t := range texts {
@@ -125,6 +124,19 @@ func (x *vectorSync) ask(ctx context.Context, encoder string, texts []string) (o
 	return out, err
 }
 
+// nearest begins to search the kept vectors, beside what the caller does meanwhile. The function
+// that it returns waits for the result.
+func (x *vectorSync) nearest(ctx context.Context, encoder string, question [][]float32) func() ([]vectors.Hit, error) {
+	var hits []vectors.Hit
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		hits, err = x.index.Scan(ctx, encoder, question, maxNear)
+	}()
+	return func() ([]vectors.Hit, error) { <-done; return hits, err }
+}
+
 // ready reports whether the vectors of an encoder can be searched for a question.
 // tail are the few texts that have none yet. Where meaning is wanted, what is
 // missing is made first; else much of it is left for after the answer.
@@ -144,9 +156,9 @@ func (x *vectorSync) ready(ctx context.Context, e vectors.Encoding, wanted bool)
 	if known && len(tail) <= maxSpot {
 		return tail, true, nil
 	}
-	most := maxLearn
+	most := x.maxLearn
 	if x.longLived {
-		most = maxLearnServer
+		most = x.maxLearnServer
 	}
 	switch {
 	case !e.Instant && wanted && !x.longLived:
@@ -247,14 +259,14 @@ func (x *vectorSync) keep(ctx context.Context) {
 
 // settle is for after a command's answer: the next one shall find vectors. After
 // synced, an index on disk that a command has written, the next one does not know the
-// tail of today.
-func (x *vectorSync) settle(synced bool) {
+// tail of today. It reports whether so many are missing that another process is to make them.
+func (x *vectorSync) settle(synced bool) (many bool) {
 	if !synced && !x.lacking.Load() {
-		return // before the encoder is loaded: most commands need none
+		return false // before the encoder is loaded: most commands need none
 	}
 	e := x.instant()
 	if e == nil {
-		return
+		return false
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), settleFirst)
 	defer cancel()
@@ -264,11 +276,12 @@ func (x *vectorSync) settle(synced bool) {
 		if synced {
 			tail, known = x.tail(k, x.index.Complete(e.Name))
 		}
-		few = known && len(tail) <= maxLearnServer || x.lacking.Load() && k.Count <= maxLearnServer
+		few = known && len(tail) <= x.maxLearnServer || x.lacking.Load() && k.Count <= x.maxLearnServer
 		return nil
 	}); err == nil && few {
 		x.update(ctx, *e)
 	}
+	return !few && x.lacking.Load()
 }
 
 // instant is the built-in encoder, nil where there is none.

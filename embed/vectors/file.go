@@ -1,43 +1,103 @@
 package vectors
 
 import (
+	"bufio"
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
-	"io/fs"
-	"maps"
+	"math"
 	"os"
-	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
-	"time"
-
-	"leanctx/internal/atomicfile"
 )
 
 const (
-	vectorFile     = "embeddings.bin"
-	describingFile = "embeddings.json"
-	magic          = "lcvec3" // the version is its last byte
+	vectorFile = "embeddings.bin"
+	magic      = "lcvec4" // the version is its last byte
+	maxBlock   = 256      // vectors of a block
 )
 
-// matrix is the vectors of one encoder, sorted by id. It is never changed.
-type matrix struct {
-	encoder  string
-	dim      int
-	complete time.Time // see [Index.Complete]
-	ids      []string
-	texts    []uint64  // hashes
-	scales   []float32 // of the rows
-	rows     []byte    // dim numbers of eight bits for each vector
+// ErrDamaged says that the file of vectors is not as it was written. It is deleted then.
+var ErrDamaged = errors.New("the file of vectors is damaged")
+
+// contents is what the beginning of a file says of the rest.
+type contents struct {
+	first string          // line: its checksum is as good as one of the whole file
+	sets  map[string]*set // by the encoder's name
 }
 
-// entry is one vector on its way into a matrix.
+// set is the vectors of one encoder, sorted by id.
+type set struct {
+	EncoderEntries
+	Blocks []place `json:"blocks"`
+}
+
+// place is where a block is, and what it must be.
+type place struct {
+	First  string `json:"first"` // its least id
+	Count  int    `json:"count"` // of its vectors
+	Size   int64  `json:"size"`  // bytes
+	CRC    uint32 `json:"crc"`   // of them
+	offset int64  // in the file
+}
+
+// block is some vectors as they are in the file: their scales, the hashes of their texts, where
+// their ids end, the ids, and their rows. A row is dim numbers of eight bits.
+type block struct {
+	count, dim int
+	data       []byte
+}
+
+func (b block) scale(i int) float32 {
+	return math.Float32frombits(binary.LittleEndian.Uint32(b.data[4*i:]))
+}
+
+func (b block) text(i int) uint64 { return binary.LittleEndian.Uint64(b.data[4*b.count+8*i:]) }
+
+// end is where the ids before the i-th one end.
+func (b block) end(i int) int {
+	if i == 0 {
+		return 0
+	}
+	return int(binary.LittleEndian.Uint16(b.data[12*b.count+2*(i-1):]))
+}
+
+func (b block) id(i int) string {
+	ids := b.data[14*b.count:]
+	return string(ids[b.end(i):b.end(i+1)])
+}
+
+func (b block) row(i int) []byte {
+	rows := b.data[14*b.count+b.end(b.count):]
+	return rows[i*b.dim : (i+1)*b.dim]
+}
+
+// find returns the place of a text's vector.
+func (b block) find(t Text) (int, bool) {
+	i, found := sort.Find(b.count, func(i int) int { return strings.Compare(t.ID, b.id(i)) })
+	return i, found && b.text(i) == t.hash()
+}
+
+// whole reports whether the block is as long as it must be. Its checksum is right, but a file may
+// have been made to be wrong.
+func (b block) whole() bool {
+	if len(b.data) < 14*b.count {
+		return false
+	}
+	for i := range b.count {
+		if b.end(i) > b.end(i+1) {
+			return false
+		}
+	}
+	return len(b.data) == 14*b.count+b.end(b.count)+b.count*b.dim
+}
+
+// entry is one vector on its way into a file.
 type entry struct {
 	id    string
 	text  uint64
@@ -45,242 +105,166 @@ type entry struct {
 	row   []byte
 }
 
-func (m *matrix) row(i int) []byte { return m.rows[i*m.dim : (i+1)*m.dim] }
-
-// find returns the place of a text's vector. A nil matrix has none.
-func (m *matrix) find(t Text) (int, bool) {
-	if m == nil {
-		return 0, false
-	}
-	i, ok := slices.BinarySearch(m.ids, t.ID)
-	return i, ok && m.texts[i] == t.hash()
-}
-
-// missing are the places in texts of those that have no vector.
-func (m *matrix) missing(texts []Text) (places []int) {
-	for i, t := range texts {
-		if _, ok := m.find(t); !ok {
-			places = append(places, i)
+// encode makes the content of a file. The entries of each set are those of the same place.
+func encode(sets []*set, entries [][]entry) ([]byte, contents, error) {
+	var body []byte
+	for i, s := range sets {
+		slices.SortFunc(entries[i], func(a, b entry) int { return strings.Compare(a.id, b.id) })
+		s.Entries = len(entries[i])
+		for part := range slices.Chunk(entries[i], maxBlock) {
+			from := len(body)
+			body = appendBlock(body, part)
+			made := body[from:]
+			s.Blocks = append(s.Blocks, place{First: part[0].id, Count: len(part), Size: int64(len(made)), CRC: crc32.ChecksumIEEE(made)})
 		}
 	}
-	return places
+	line, err := json.Marshal(sets)
+	if err != nil {
+		return nil, contents{}, err
+	}
+	line = append(line, '\n')
+	data := slices.Concat([]byte(firstLine(line)+"\n"), line, body)
+	c, err := readContents(bytes.NewReader(data), int64(len(data)))
+	return data, c, err
 }
 
-// newMatrix makes a matrix of vectors.
-func newMatrix(encoder string, dim int, entries []entry) *matrix {
-	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.id, b.id) })
-	m := &matrix{encoder: encoder, dim: dim, rows: make([]byte, 0, dim*len(entries))}
+func appendBlock(to []byte, entries []entry) []byte {
 	for _, e := range entries {
-		m.ids, m.texts, m.scales = append(m.ids, e.id), append(m.texts, e.text), append(m.scales, e.scale)
-		m.rows = append(m.rows, e.row...)
+		to = binary.LittleEndian.AppendUint32(to, math.Float32bits(e.scale))
 	}
-	return m
+	for _, e := range entries {
+		to = binary.LittleEndian.AppendUint64(to, e.text)
+	}
+	end := 0
+	for _, e := range entries {
+		end += len(e.id)
+		to = binary.LittleEndian.AppendUint16(to, uint16(end)) // ids have at most maxName bytes
+	}
+	for _, e := range entries {
+		to = append(to, e.id...)
+	}
+	for _, e := range entries {
+		to = append(to, e.row...)
+	}
+	return to
 }
 
-// section is the line of JSON before the vectors of an encoder.
-type section struct {
-	EncoderEntries
-	IDs      int       `json:"ids"` // bytes
-	Complete time.Time `json:"complete,omitzero"`
+func firstLine(second []byte) string {
+	return fmt.Sprintf("%s %08x", magic, crc32.ChecksumIEEE(second))
 }
 
-// encode appends the section of an encoder: the line, scales, hashes, ids and rows.
-func (m *matrix) encode(to []byte) ([]byte, error) {
-	ids := strings.Join(m.ids, "\n")
-	line, err := json.Marshal(section{m.describe(), len(ids), m.complete})
-	if err != nil {
-		return nil, err
+// readContents reads the beginning of a file of a size.
+func readContents(file io.ReaderAt, size int64) (contents, error) {
+	r := bufio.NewReader(io.NewSectionReader(file, 0, size))
+	start, err := r.ReadSlice('\n')
+	first := strings.TrimSuffix(string(start), "\n")
+	if err != nil || !strings.HasPrefix(first, magic+" ") {
+		return contents{}, ErrDamaged
 	}
-	to = append(append(to, line...), '\n')
-	for _, numbers := range []any{m.scales, m.texts} {
-		if to, err = binary.Append(to, binary.LittleEndian, numbers); err != nil {
-			return nil, err
+	second, err := r.ReadBytes('\n')
+	var sets []*set
+	if err != nil || first != firstLine(second) || json.Unmarshal(second, &sets) != nil {
+		return contents{}, ErrDamaged
+	}
+	c, offset := contents{first, map[string]*set{}}, int64(len(first)+1+len(second))
+	for _, s := range sets {
+		if s == nil || s.Name == "" || s.Dim < 1 || s.Dim > maxDim {
+			return contents{}, ErrDamaged
 		}
-	}
-	return append(append(to, ids...), m.rows...), nil
-}
-
-func (m *matrix) describe() EncoderEntries { return EncoderEntries{m.encoder, m.dim, len(m.ids)} }
-
-var errFile = errors.New("not a file of vectors")
-
-// decode reads one section, and returns what follows it.
-func decode(data []byte) (*matrix, []byte, error) {
-	line, data, _ := bytes.Cut(data, []byte("\n"))
-	var s section
-	if err := json.Unmarshal(line, &s); err != nil {
-		return nil, nil, err
-	}
-	n := s.Entries
-	// Each is limited first, so that their products cannot overflow.
-	if s.Name == "" || s.Dim < 1 || s.Dim > maxDim || n < 1 || n > len(data) || s.IDs < 0 || s.IDs > len(data) || len(data) < n*(12+s.Dim)+s.IDs {
-		return nil, nil, errFile
-	}
-	m := &matrix{encoder: s.Name, dim: s.Dim, complete: s.Complete, scales: make([]float32, n), texts: make([]uint64, n)}
-	take := func(size int) []byte {
-		part := data[:size:size]
-		data = data[size:]
-		return part
-	}
-	_, err := binary.Decode(take(4*n), binary.LittleEndian, m.scales)
-	_, also := binary.Decode(take(8*n), binary.LittleEndian, m.texts)
-	m.ids = strings.Split(string(take(s.IDs)), "\n")
-	m.rows = take(n * s.Dim)
-	if err = errors.Join(err, also); err == nil && len(m.ids) != n {
-		err = errFile
-	}
-	return m, data, err
-}
-
-// decodeFile reads a whole file: a line with the version and a checksum of the rest, then the sections.
-func decodeFile(data []byte) (map[string]*matrix, error) {
-	line, rest, _ := bytes.Cut(data, []byte("\n"))
-	if string(line) != firstLine(rest) {
-		return nil, errFile
-	}
-	sets := map[string]*matrix{}
-	for len(rest) > 0 {
-		m, next, err := decode(rest)
-		if err != nil {
-			return nil, err
-		}
-		sets[m.encoder], rest = m, next
-	}
-	return sets, nil
-}
-
-func firstLine(rest []byte) string { return fmt.Sprintf("%s %08x", magic, crc32.ChecksumIEEE(rest)) }
-
-// load reads the file if it is another one than before. What cannot be read
-// counts as absent.
-func (x *Index) load() {
-	info, err := os.Stat(x.path(vectorFile))
-	if err != nil || !info.Mode().IsRegular() {
-		if x.stamp != nil {
-			x.stamp, x.sets = nil, map[string]*matrix{}
-		}
-		return
-	}
-	if old := x.stamp; old != nil && os.SameFile(old, info) && old.Size() == info.Size() && old.ModTime().Equal(info.ModTime()) {
-		return
-	}
-	data, err := os.ReadFile(x.path(vectorFile))
-	if err != nil {
-		return
-	}
-	if x.sets, err = decodeFile(data); err != nil {
-		x.sets = map[string]*matrix{}
-	}
-	x.stamp = info
-}
-
-func (x *Index) path(name string) string { return filepath.Join(x.dir, name) }
-
-// change is what becomes of the file.
-type change struct {
-	encoder  string           // whose vectors are added or complete; empty: nobody's
-	dim      int              // of its vectors
-	added    map[string]entry // by id; they replace those with the same ids
-	gone     map[string]bool  // ids, of any encoder
-	complete Span             // what they are complete of, if each of texts has one
-	texts    []Text
-	doubt    bool // it is not known to what any encoder's are complete
-}
-
-// apply writes the file with a change, if that changes anything.
-func (x *Index) apply(c change) error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.load()
-	if c.encoder == "" && len(x.sets) == 0 {
-		return x.remove()
-	}
-	sets, changed := maps.Clone(x.sets), len(c.added) > 0
-	if m := sets[c.encoder]; c.encoder != "" && (m == nil || m.dim != c.dim) {
-		sets[c.encoder] = newMatrix(c.encoder, c.dim, nil)
-	}
-	for name, old := range sets {
-		var kept []entry
-		for i, id := range old.ids {
-			if _, again := c.added[id]; !c.gone[id] && (!again || name != c.encoder) {
-				kept = append(kept, entry{id, old.texts[i], old.scales[i], old.row(i)})
+		n := 0
+		for i := range s.Blocks {
+			p := &s.Blocks[i]
+			if p.Count < 1 || p.Count > maxBlock || p.Size < 0 || p.Size > size-offset {
+				return contents{}, ErrDamaged
 			}
+			p.offset, offset, n = offset, offset+p.Size, n+p.Count
 		}
-		changed = changed || len(kept) < len(old.ids)
-		if name == c.encoder {
-			kept = slices.AppendSeq(kept, maps.Values(c.added))
+		if n == 0 || n != s.Entries {
+			return contents{}, ErrDamaged
 		}
-		m := newMatrix(name, old.dim, kept)
-		switch {
-		case name == c.encoder && c.complete.follows(old.complete) && len(m.missing(c.texts)) == 0:
-			m.complete = c.complete.To
-		case !c.doubt:
-			m.complete = old.complete
-		}
-		changed = changed || !m.complete.Equal(old.complete)
-		if sets[name] = m; len(kept) == 0 {
-			delete(sets, name)
-		}
+		c.sets[s.Name] = s
 	}
-	if !changed {
+	if offset != size {
+		return contents{}, ErrDamaged
+	}
+	return c, nil
+}
+
+// opened is the file while it is read.
+type opened struct {
+	contents
+	from  io.ReaderAt
+	stamp os.FileInfo // of the file; nil: there is none
+	close func()      // may be called again
+}
+
+// block reads a block of a set into a buffer, which grows if necessary. The error is [ErrDamaged].
+func (f *opened) block(s *set, i int, buffer []byte) (block, error) {
+	p := s.Blocks[i]
+	b := block{p.Count, s.Dim, slices.Grow(buffer[:0], int(p.Size))[:p.Size]}
+	if _, err := f.from.ReadAt(b.data, p.offset); err != nil || crc32.ChecksumIEEE(b.data) != p.CRC || !b.whole() {
+		return block{}, ErrDamaged
+	}
+	return b, nil
+}
+
+// each visits all blocks of a set, which may be nil.
+func (f *opened) each(s *set, visit func(block)) error {
+	if s == nil {
 		return nil
 	}
-	x.sets = sets
-	if err := x.write(); err != nil {
-		return fmt.Errorf("vectors in %s: %w", x.dir, err)
+	for i := range s.Blocks {
+		b, err := f.block(s, i, nil)
+		if err != nil {
+			return err
+		}
+		visit(b)
 	}
 	return nil
 }
 
-// write writes both files. There is no fsync: after a crash of the system the
-// vectors are made again.
-func (x *Index) write() error {
-	if len(x.sets) == 0 {
-		return x.remove()
+// find visits the vectors of those of texts that have one, each text by its place.
+func (f *opened) find(encoder string, texts []Text, visit func(i int, b block, at int)) error {
+	s := f.sets[encoder]
+	if s == nil {
+		return nil
 	}
-	if err := os.MkdirAll(x.dir, 0o700); err != nil {
-		return err
+	order := make([]int, len(texts)) // by id, so that no block is read twice
+	for i := range order {
+		order[i] = i
 	}
-	var data []byte
-	for _, name := range slices.Sorted(maps.Keys(x.sets)) {
-		var err error
-		if data, err = x.sets[name].encode(data); err != nil {
-			return err
+	slices.SortFunc(order, func(i, j int) int { return strings.Compare(texts[i].ID, texts[j].ID) })
+	last, b := -1, block{}
+	for _, i := range order {
+		at, first := slices.BinarySearchFunc(s.Blocks, texts[i].ID, func(p place, id string) int { return strings.Compare(p.First, id) })
+		if !first {
+			at--
+		}
+		if at < 0 {
+			continue
+		}
+		if at != last {
+			var err error
+			if b, err = f.block(s, at, nil); err != nil {
+				return err
+			}
+			last = at
+		}
+		if at, ok := b.find(texts[i]); ok {
+			visit(i, b, at)
 		}
 	}
-	err := atomicfile.Write(x.path(vectorFile), atomicfile.Options{}, func(w io.Writer) error {
-		if _, err := fmt.Fprintln(w, firstLine(data)); err != nil {
-			return err
-		}
-		_, err := w.Write(data)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if x.stamp, err = os.Stat(x.path(vectorFile)); err != nil {
-		return err
-	}
-	return atomicfile.Write(x.path(describingFile), atomicfile.Options{}, func(w io.Writer) error {
-		return json.NewEncoder(w).Encode(map[string]any{"schema": 2, "encoders": x.entries(), "bytes": x.stamp.Size()})
-	})
+	return nil
 }
 
-// remove deletes the files.
-func (x *Index) remove() error {
-	x.stamp, x.sets = nil, map[string]*matrix{}
-	var errs []error
-	for _, name := range []string{vectorFile, describingFile} {
-		if err := os.Remove(x.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, err)
+// missing are the places in texts of those that have no vector.
+func (f *opened) missing(encoder string, texts []Text) (places []int, err error) {
+	found := make([]bool, len(texts))
+	err = f.find(encoder, texts, func(i int, _ block, _ int) { found[i] = true })
+	for i, ok := range found {
+		if !ok || err != nil {
+			places = append(places, i)
 		}
 	}
-	return errors.Join(errs...)
-}
-
-func (x *Index) entries() (list []EncoderEntries) {
-	for _, name := range slices.Sorted(maps.Keys(x.sets)) {
-		list = append(list, x.sets[name].describe())
-	}
-	return list
+	return places, err
 }

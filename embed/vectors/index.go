@@ -1,12 +1,17 @@
 package vectors
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
+	"maps"
 	"math"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -55,14 +60,19 @@ func (t Text) hash() uint64 {
 type Index struct {
 	dir string
 
-	mu    sync.Mutex
-	stamp os.FileInfo        // of the file as it was read; nil: there was none
-	sets  map[string]*matrix // by the encoder's name
+	writing sync.Mutex   // held while the files are written
+	files   sync.RWMutex // held by readers while the file is open: Windows replaces and deletes no open file
+
+	mu        sync.Mutex
+	stamp     os.FileInfo          // of the file whose beginning was read; nil: there was none
+	contents  contents             // of the file, or of unwritten
+	unwritten []byte               // a file that could not be written: it serves this process
+	complete  map[string]time.Time // what belongs to unwritten
 }
 
 // Open returns the index in a folder, which need not exist. Nothing is read
 // before the first operation.
-func Open(dir string) *Index { return &Index{dir: dir, sets: map[string]*matrix{}} }
+func Open(dir string) *Index { return &Index{dir: dir} }
 
 // The limits of what is kept.
 const (
@@ -70,28 +80,107 @@ const (
 	maxDim  = 8192
 )
 
-// of returns the vectors of an encoder, nil if there are none.
-func (x *Index) of(encoder string) *matrix {
+// open opens the file. What cannot be read counts as absent.
+func (x *Index) open() *opened {
+	x.files.RLock()
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.load()
-	return x.sets[encoder]
+	var file *os.File
+	if at, err := os.Stat(x.path(vectorFile)); err == nil && at.Mode().IsRegular() { // opening a pipe waits until somebody writes to it
+		file, _ = os.Open(x.path(vectorFile))
+	}
+	var info os.FileInfo
+	if file != nil {
+		info, _ = file.Stat()
+	}
+	switch old := x.stamp; {
+	case info == nil && old != nil:
+		x.stamp, x.contents, x.unwritten = nil, contents{}, nil
+	case info != nil && !sameFile(old, info):
+		x.stamp, x.unwritten = info, nil
+		x.contents, _ = readContents(file, info.Size())
+	}
+	f := &opened{contents: x.contents, from: file, stamp: info, close: sync.OnceFunc(func() {
+		_ = file.Close() // it was only read; there may be none
+		x.files.RUnlock()
+	})}
+	if x.unwritten != nil {
+		f.from = bytes.NewReader(x.unwritten)
+	}
+	return f
 }
+
+// read opens the file for f. If f finds it damaged, the file counts as absent.
+func (x *Index) read(f func(*opened) error) error {
+	file := x.open()
+	defer file.close()
+	err := f(file)
+	if errors.Is(err, ErrDamaged) {
+		file.close()
+		x.discard(file)
+	}
+	return err
+}
+
+// discard has a damaged file, which is closed, count as absent. It is deleted, because other processes
+// may not read the damaged part before they find the file complete.
+func (x *Index) discard(damaged *opened) {
+	x.mu.Lock()
+	if x.contents.first == damaged.first {
+		x.contents, x.unwritten = contents{}, nil
+	}
+	x.mu.Unlock()
+	x.files.Lock()
+	defer x.files.Unlock()
+	if info, err := os.Stat(x.path(vectorFile)); err == nil && sameFile(damaged.stamp, info) {
+		_ = os.Remove(x.path(vectorFile)) // else this process alone knows
+	}
+}
+
+// sameFile reports whether a file was not replaced. old may be nil.
+func sameFile(old, now os.FileInfo) bool {
+	return old != nil && os.SameFile(old, now) && old.Size() == now.Size() && old.ModTime().Equal(now.ModTime())
+}
+
+func (x *Index) path(name string) string { return filepath.Join(x.dir, name) }
 
 // Missing returns the places in texts of those that have no vector of this
 // encoder.
 func (x *Index) Missing(encoder string, texts []Text) (missing []int) {
-	return x.of(encoder).missing(texts)
+	_ = x.read(func(f *opened) (err error) {
+		missing, err = f.missing(encoder, texts) // of a damaged file all
+		return err
+	})
+	return missing
+}
+
+// Vectors returns the vectors of texts of this encoder, each nil if it has none.
+func (x *Index) Vectors(encoder string, texts []Text) [][]float32 {
+	list := make([][]float32, len(texts))
+	err := x.read(func(f *opened) error {
+		return f.find(encoder, texts, func(i int, b block, at int) {
+			list[i] = make([]float32, b.dim)
+			for j, value := range b.row(at) {
+				list[i][j] = float32(int8(value)) * b.scale(at)
+			}
+		})
+	})
+	if err != nil {
+		clear(list)
+	}
+	return list
 }
 
 // Complete is the instant to which the vectors of an encoder are complete, as who
 // filled them said: of all that there was by then, none lacks one. Zero: nobody said
 // so of the vectors that there are.
 func (x *Index) Complete(encoder string) time.Time {
-	if m := x.of(encoder); m != nil {
-		return m.complete
+	f := x.open()
+	defer f.close()
+	if f.sets[encoder] == nil {
+		return time.Time{}
 	}
-	return time.Time{}
+	return x.completeness(f.contents)[encoder]
 }
 
 // Span says which texts are given: all that there are at an instant, or those of them
@@ -111,25 +200,21 @@ func (s Span) follows(complete time.Time) bool {
 // lacks one. It returns how many do. Where that cannot be written, the next process
 // looks at all texts again.
 func (x *Index) SetComplete(encoder string, texts []Text, of Span) (missing int) {
-	m := x.of(encoder)
-	if missing = len(m.missing(texts)); missing == 0 && m != nil {
-		_ = x.apply(change{encoder: encoder, dim: m.dim, complete: of, texts: texts})
-	}
-	return missing
-}
-
-// Vector returns the vector of a text of this encoder; nil if it has none.
-func (x *Index) Vector(encoder string, t Text) []float32 {
-	m := x.of(encoder)
-	i, ok := m.find(t)
-	if !ok {
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	_ = x.read(func(f *opened) error {
+		places, err := f.missing(encoder, texts)
+		if missing = len(places); missing > 0 || f.sets[encoder] == nil {
+			return err
+		}
+		complete := x.completeness(f.contents)
+		if at := complete[encoder]; of.follows(at) && !of.To.Equal(at) {
+			complete[encoder] = of.To
+			return x.describe(f.contents, complete)
+		}
 		return nil
-	}
-	v := make([]float32, m.dim)
-	for j, b := range m.row(i) {
-		v[j] = float32(int8(b)) * m.scales[i]
-	}
-	return v
+	})
+	return missing
 }
 
 // Fill encodes those of texts that have no vector of this encoder, one at a time
@@ -210,15 +295,15 @@ func quantise(t Text, v []float32, e Encoder) (entry, error) {
 // encoder made them. When it returns no error, no byte of them is in the file. A
 // file that cannot be read is deleted: it might hold them.
 func (x *Index) Forget(ids ...string) error {
-	return x.apply(change{gone: set(ids)})
+	return x.apply(change{removed: idSet(ids)})
 }
 
 // Prune is Forget, after which nobody knows to what the vectors are complete.
 func (x *Index) Prune(ids ...string) error {
-	return x.apply(change{gone: set(ids), doubt: true})
+	return x.apply(change{removed: idSet(ids), doubt: true})
 }
 
-func set(ids []string) map[string]bool {
+func idSet(ids []string) map[string]bool {
 	all := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		all[id] = true
@@ -228,33 +313,42 @@ func set(ids []string) map[string]bool {
 
 // Reset deletes the files.
 func (x *Index) Reset() error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+	x.writing.Lock()
+	defer x.writing.Unlock()
 	return x.remove()
 }
 
 // IDs are the ids of all vectors, of any encoder.
 func (x *Index) IDs() map[string]bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.load()
 	ids := map[string]bool{}
-	for _, m := range x.sets {
-		for _, id := range m.ids {
-			ids[id] = true
+	_ = x.read(func(f *opened) error {
+		for _, s := range f.sets {
+			if err := f.each(s, func(b block) {
+				for i := range b.count {
+					ids[b.id(i)] = true
+				}
+			}); err != nil {
+				return err
+			}
 		}
-	}
+		return nil
+	})
 	return ids
 }
 
 // Count counts the vectors of an encoder whose id is counted.
 func (x *Index) Count(encoder string, counts func(id string) bool) (n int) {
-	if m := x.of(encoder); m != nil {
-		for _, id := range m.ids {
-			if counts(id) {
-				n++
+	err := x.read(func(f *opened) error {
+		return f.each(f.sets[encoder], func(b block) {
+			for i := range b.count {
+				if counts(b.id(i)) {
+					n++
+				}
 			}
-		}
+		})
+	})
+	if err != nil {
+		return 0
 	}
 	return n
 }
@@ -267,11 +361,13 @@ type EncoderEntries struct {
 }
 
 // Entries counts the vectors in the file, by encoder.
-func (x *Index) Entries() []EncoderEntries {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.load()
-	return x.entries()
+func (x *Index) Entries() (list []EncoderEntries) {
+	f := x.open()
+	defer f.close()
+	for _, name := range slices.Sorted(maps.Keys(f.sets)) {
+		list = append(list, f.sets[name].EncoderEntries)
+	}
+	return list
 }
 
 // Path is the file that says for people what there is.

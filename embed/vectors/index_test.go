@@ -111,8 +111,9 @@ func TestIndexKeepsWhatItWasGiven(t *testing.T) {
 		if diff := cmp.Diff(want, x.Entries()); diff != "" {
 			t.Error(diff)
 		}
+		kept := x.Vectors("a@1", texts)
 		for i, text := range texts {
-			v := x.Vector("a@1", text)
+			v := kept[i]
 			if v == nil {
 				t.Fatalf("no vector of %v", text)
 			}
@@ -155,7 +156,7 @@ func TestIndexNeverAnswersWithWhatWasReplaced(t *testing.T) {
 		if len(hits) != 50 || hits[0].Cosine > .99 {
 			t.Errorf("%d hits, the replaced vector among them or one too few", len(hits))
 		}
-		if x.Vector("a@1", texts[3]) != nil {
+		if x.Vectors("a@1", texts[3:4])[0] != nil {
 			t.Error("the replaced vector is still given")
 		}
 	}
@@ -217,8 +218,8 @@ func TestComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	want("one is no longer needed", then)
-	if err := other.apply(change{encoder: "a@1", dim: 16, complete: Span{To: then.Add(1)}, texts: texts}); err != nil { // it was checked before the other forgot
-		t.Fatal(err)
+	if n := other.SetComplete("a@1", texts, Span{To: then.Add(1)}); n != 1 {
+		t.Errorf("%d missing, want 1", n)
 	}
 	want("said of one that is gone", then)
 	if err := other.Prune(texts[4].ID); err != nil {
@@ -350,4 +351,28 @@ func readWhole(t testing.TB, dir string) []byte {
 		t.Fatal(err)
 	}
 	return data
+}
+
+// While one goroutine reads the file no other of the process replaces it, which Windows would refuse.
+func TestFileIsNotReplacedUnderAReader(t *testing.T) {
+	x := Open(t.TempDir())
+	texts, vectors := vectorsOf(1, 3, 16)
+	put(t, x, a16, texts, vectors)
+	forgotten := make(chan error, 1)
+	if err := x.read(func(f *opened) error {
+		go func() { forgotten <- x.Forget(texts[0].ID) }()
+		if x.files.TryLock() {
+			t.Error("the file can be replaced while it is read")
+			x.files.Unlock()
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
+	if err := <-forgotten; err != nil {
+		t.Error(err)
+	}
+	if missing := x.Missing("a@1", texts); len(missing) != 1 {
+		t.Errorf("missing %v", missing)
+	}
 }

@@ -27,7 +27,7 @@ func TestPairsAreExact(t *testing.T) {
 				}
 			}
 		}
-		got, err := x.Pairs(t.Context(), Pairing{Encoder: "a@1", Texts: keys, First: 40, Least: least, Limit: 300, Allowed: odd})
+		got, err := x.Pairs(t.Context(), Pairing{Encoder: "a@1", Texts: keys, First: 40, MinCosine: least, Limit: 300, Allowed: odd})
 		byPlace := cmpopts.SortSlices(func(a, b Pair) bool { return a.A < b.A || a.A == b.A && a.B < b.B })
 		if d := gocmp.Diff(want, got, byPlace, cmpopts.EquateApprox(0, 1e-6)); err != nil || d != "" {
 			t.Errorf("%d values: %v %s", dim, err, d)
@@ -37,7 +37,7 @@ func TestPairsAreExact(t *testing.T) {
 				t.Fatalf("%d values: %v before %v", dim, got[i-1], got[i])
 			}
 		}
-		few, err := x.Pairs(t.Context(), Pairing{Encoder: "a@1", Texts: keys, First: 1, Least: -1, Limit: 2})
+		few, err := x.Pairs(t.Context(), Pairing{Encoder: "a@1", Texts: keys, First: 1, MinCosine: -1, Limit: 2})
 		best := slowScan(x, "a@1", stored(t, x, keys[0]), 3)[1:]
 		if err != nil || len(few) != 2 || keys[few[0].B].ID != best[0].ID && few[0].Cosine < best[0].Cosine-1e-6 {
 			t.Errorf("%d values: %v, want %v", dim, few, best)
@@ -47,7 +47,7 @@ func TestPairsAreExact(t *testing.T) {
 
 func stored(t *testing.T, x *Index, k Text) []float32 {
 	t.Helper()
-	v := x.Vector("a@1", k)
+	v := x.Vectors("a@1", []Text{k})[0]
 	if v == nil {
 		t.Fatal("no vector of", k)
 	}
@@ -58,8 +58,8 @@ func TestPairsOfNothing(t *testing.T) {
 	x := Open(t.TempDir())
 	keys, vectors := vectorsOf(1, 3, 8)
 	put(t, x, named{"a@1", 8}, keys, append(vectors[:2:2], make([]float32, 8)))
-	for _, q := range []Pairing{{}, {Encoder: "a@1"}, {Encoder: "a@1", Texts: keys, First: 9}, {Encoder: "b@1", Texts: keys, First: 9, Limit: 1, Least: -1},
-		{Encoder: "a@1", Texts: keys[1:], First: 9, Limit: 1, Least: -1}} {
+	for _, q := range []Pairing{{}, {Encoder: "a@1"}, {Encoder: "a@1", Texts: keys, First: 9}, {Encoder: "b@1", Texts: keys, First: 9, Limit: 1, MinCosine: -1},
+		{Encoder: "a@1", Texts: keys[1:], First: 9, Limit: 1, MinCosine: -1}} {
 		if got, err := x.Pairs(t.Context(), q); err != nil || len(got) > 0 {
 			t.Errorf("%+v: %v, %v", q, got, err)
 		}
@@ -78,7 +78,7 @@ func BenchmarkPairs(b *testing.B) {
 	put(b, x, named{"a@1", 256}, keys, vectors)
 	b.Run("pairs", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := x.Pairs(b.Context(), Pairing{Encoder: "a@1", Texts: keys, First: len(keys), Least: .85, Limit: 16}); err != nil {
+			if _, err := x.Pairs(b.Context(), Pairing{Encoder: "a@1", Texts: keys, First: len(keys), MinCosine: .85, Limit: 16}); err != nil {
 				b.Fatal(err)
 			}
 		}

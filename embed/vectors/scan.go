@@ -3,6 +3,7 @@ package vectors
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"runtime"
@@ -20,45 +21,75 @@ type Hit struct {
 
 // Scan compares all vectors of an encoder with those of a question, or of its
 // parts, of which the nearest counts. It returns the nearest texts, equal ones by
-// id. The error is the context's, or says that the question is not of this encoder.
-func (x *Index) Scan(ctx context.Context, encoder string, question [][]float32, limit int) ([]Hit, error) {
-	m := x.of(encoder)
-	if m == nil || limit < 1 {
-		return nil, ctx.Err()
-	}
-	var queries []query
-	for _, v := range question {
-		if len(v) != m.dim {
-			return nil, fmt.Errorf("query has %d values, the vectors of %s have %d", len(v), m.encoder, m.dim)
+// id. The error is the context's or [ErrDamaged], or says that the question is not
+// of this encoder.
+func (x *Index) Scan(ctx context.Context, encoder string, question [][]float32, limit int) (hits []Hit, err error) {
+	err = x.read(func(f *opened) error {
+		s := f.sets[encoder]
+		if s == nil || limit < 1 {
+			return ctx.Err()
 		}
-		if w := quantiseQuery(v); w.scale > 0 {
-			queries = append(queries, w)
-		}
-	}
-	if len(queries) == 0 {
-		return nil, ctx.Err()
-	}
-	cosines := make([]float32, len(m.ids))
-	parallel(ctx, len(m.ids), 1024, func(from, to int) {
-		for i := from; i < to; i++ {
-			best := float32(math.Inf(-1))
-			for _, w := range queries {
-				best = max(best, float32(dot(w.values, m.row(i)))*w.scale)
+		queries := make([]query, len(question))
+		for i, v := range question {
+			if len(v) != s.Dim {
+				return fmt.Errorf("query has %d values, the vectors of %s have %d", len(v), encoder, s.Dim)
 			}
-			cosines[i] = best * m.scales[i]
+			queries[i] = quantiseQuery(v)
 		}
+		queries = slices.DeleteFunc(queries, func(q query) bool { return q.scale == 0 })
+		if len(queries) == 0 {
+			return ctx.Err()
+		}
+		workers := processors() // asked once: the runtime may change it meanwhile
+		buffers, nearest := make([][]byte, workers), make([][]Hit, workers)
+		var damaged atomic.Bool
+		parallel(ctx, workers, len(s.Blocks), func(on, i int) {
+			if damaged.Load() {
+				return
+			}
+			b, err := f.block(s, i, buffers[on])
+			if err != nil {
+				damaged.Store(true)
+				return
+			}
+			buffers[on] = b.data
+			nearest[on] = b.nearest(queries, nearest[on], limit)
+		})
+		if damaged.Load() {
+			return ErrDamaged
+		}
+		hits = slices.Concat(nearest...)
+		slices.SortFunc(hits, nearer)
+		hits = hits[:min(len(hits), limit)]
+		return ctx.Err()
 	})
-	var hits []Hit
-	for i, cosine := range cosines {
+	if err != nil {
+		return nil, err
+	}
+	return hits, nil
+}
+
+func nearer(a, b Hit) int {
+	return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), strings.Compare(a.ID, b.ID))
+}
+
+// nearest adds the vectors of a block to the nearest so far, of which so many are kept.
+func (b block) nearest(queries []query, hits []Hit, limit int) []Hit {
+	rows := b.data[len(b.data)-b.count*b.dim:]
+	for i := range b.count {
+		best := float32(math.Inf(-1))
+		for _, q := range queries {
+			best = max(best, float32(q.dot(rows[i*b.dim:(i+1)*b.dim]))*q.scale)
+		}
+		scale := b.scale(i)
+		cosine := float64(best * scale)
 		// Vectors of zeros are near nothing; a cosine of two says that the numbers are none.
-		if m.scales[i] == 0 || cosine < -2 || len(hits) == limit && float64(cosine) <= hits[limit-1].Cosine {
+		if scale == 0 || cosine < -2 || len(hits) == limit && cosine <= hits[limit-1].Cosine {
 			continue
 		}
-		hits = insert(hits, Hit{m.ids[i], float64(cosine)}, limit, func(a, b Hit) int {
-			return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), strings.Compare(a.ID, b.ID))
-		})
+		hits = insert(hits, Hit{b.id(i), cosine}, limit, nearer)
 	}
-	return hits, ctx.Err()
+	return hits
 }
 
 // insert puts an element into a list in order, of which the first so many are kept.
@@ -68,18 +99,21 @@ func insert[T any](list []T, x T, most int, order func(a, b T) int) []T {
 	return list[:min(len(list), most)]
 }
 
-// parallel calls f for parts of 0 to n, on all processors, until the context ends.
-func parallel(ctx context.Context, n, part int, f func(from, to int)) {
+func processors() int { return runtime.GOMAXPROCS(0) }
+
+// parallel calls f for 0 to n, by so many workers at once, until the context ends. on says by
+// which of them, so that each can have a buffer.
+func parallel(ctx context.Context, workers, n int, f func(on, i int)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), (n+part-1)/part) {
+	for on := range min(workers, n) {
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				to := int(next.Add(int64(part)))
-				if to-part >= n {
+				i := int(next.Add(1)) - 1
+				if i >= n {
 					return
 				}
-				f(to-part, min(to, n))
+				f(on, i)
 			}
 		})
 	}
@@ -89,8 +123,10 @@ func parallel(ctx context.Context, n, part int, f func(from, to int)) {
 // query is a vector as whole numbers times a scale. The numbers are kept for [query.dot]: of each
 // eight, the first with the fifth in one word, and so on, then those that are left.
 type query struct {
-	values []int32
-	scale  float32
+	scale float32
+	words []uint64
+	rest  []int32
+	sum   int32 // of the numbers in words
 }
 
 // quantiseQuery gives a vector as whole numbers as fine as sums of products with
@@ -101,43 +137,62 @@ func quantiseQuery(v []float32) query {
 	for _, x := range v {
 		most = max(most, x, -x)
 	}
-	out := query{values: make([]int32, len(v))}
 	if most == 0 || most != most || math.IsInf(float64(most), 0) {
-		return out
+		return query{}
 	}
-	scale := float64(most) / float64(math.MaxInt32/(128*len(v)))
+	scale := float64(most) / float64(math.MaxInt32/(256*len(v)))
+	values := make([]int32, len(v))
 	for i, x := range v {
-		out.values[i] = int32(math.RoundToEven(float64(x) / scale))
+		values[i] = int32(math.RoundToEven(float64(x) / scale))
 	}
-	out.scale = float32(scale)
-	return out
+	return newQuery(values, float32(scale))
 }
 
-// dot is the product of whole numbers; row has as many int8 as query has values.
-func dot(query []int32, row []byte) int32 {
-	var a, b, c, d int32
-	for len(query) >= 8 && len(row) >= 8 {
-		q, r := (*[8]int32)(query), (*[8]byte)(row)
-		a += q[0]*int32(int8(r[0])) + q[4]*int32(int8(r[4]))
-		b += q[1]*int32(int8(r[1])) + q[5]*int32(int8(r[5]))
-		c += q[2]*int32(int8(r[2])) + q[6]*int32(int8(r[6]))
-		d += q[3]*int32(int8(r[3])) + q[7]*int32(int8(r[7]))
-		query, row = query[8:], row[8:]
+func newQuery(values []int32, scale float32) query {
+	q := query{scale: scale}
+	for ; len(values) >= 8; values = values[8:] {
+		for i := range 4 {
+			q.words = append(q.words, uint64(values[i])<<32+uint64(values[i+4]))
+			q.sum += values[i] + values[i+4]
+		}
 	}
-	for i, q := range query {
-		a += q * int32(int8(row[i]))
+	q.rest = values
+	return q
+}
+
+// dot is the product with a row of as many int8. One multiplication of 64 bits makes two products:
+// (a + b<<32) * (y + x<<32) has a*x + b*y in its upper half, where what overflows is lost, and
+// a*y in the lower one. For that a and b must not be negative, so 128 is added to each number
+// of the row, and 128 times the sum of the query taken away in the end.
+func (q *query) dot(row []byte) int32 {
+	const lanes, offset = 0x000000ff_000000ff, 0x80808080_80808080
+	words := q.words
+	var even, odd uint64
+	for len(words) >= 4 && len(row) >= 8 {
+		r := binary.LittleEndian.Uint64(row) ^ offset
+		even += (r & lanes) * words[0]
+		odd += (r >> 8 & lanes) * words[1]
+		even += (r >> 16 & lanes) * words[2]
+		odd += (r >> 24 & lanes) * words[3]
+		words, row = words[4:], row[8:]
 	}
-	return a + b + c + d
+	even += odd
+	low := int64(int32(even))
+	sum := int32((int64(even)-low)>>32) - 128*q.sum
+	for i, v := range q.rest {
+		sum += v * int32(int8(row[i]))
+	}
+	return sum
 }
 
 // Pairing asks which texts are near each other: each of the first so many is
 // compared with all after it.
 type Pairing struct {
-	Encoder string
-	Texts   []Text // one without a vector is near nothing
-	First   int
-	Least   float64 // the cosine of a pair
-	Limit   int     // the most pairs that one of the first is given, the nearest
+	Encoder   string
+	Texts     []Text // one without a vector is near nothing
+	First     int
+	MinCosine float64 // the cosine of a pair
+	Limit     int     // the most pairs that one of the first is given, the nearest
 	// Allowed says whether two texts, by their places, may be a pair; nil: each
 	// two may. Several goroutines ask.
 	Allowed func(i, j int) bool
@@ -152,12 +207,11 @@ type Pair struct {
 // Pairs returns the pairs, the nearest first and equal ones by place. A million
 // comparisons of 256 values take some 100 ms of one processor.
 func (x *Index) Pairs(ctx context.Context, q Pairing) ([]Pair, error) {
-	m := x.of(q.Encoder)
 	rows, scales := make([][]byte, len(q.Texts)), make([]float64, len(q.Texts))
-	for i, t := range q.Texts {
-		if at, ok := m.find(t); ok {
-			rows[i], scales[i] = m.row(at), float64(m.scales[at])
-		}
+	if err := x.read(func(f *opened) error {
+		return f.find(q.Encoder, q.Texts, func(i int, b block, at int) { rows[i], scales[i] = b.row(at), float64(b.scale(at)) })
+	}); err != nil {
+		return nil, ctx.Err() // as if there were none
 	}
 	order := func(a, b Pair) int {
 		return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B))
@@ -166,16 +220,17 @@ func (x *Index) Pairs(ctx context.Context, q Pairing) ([]Pair, error) {
 		if scales[i] == 0 || q.Limit < 1 {
 			return nil
 		}
-		query := make([]int32, len(rows[i]))
+		values := make([]int32, len(rows[i]))
 		for j, v := range rows[i] {
-			query[j] = int32(int8(v))
+			values[j] = int32(int8(v))
 		}
+		query := newQuery(values, 1)
 		for j := i + 1; j < len(rows); j++ {
 			if scales[j] == 0 {
 				continue
 			}
-			p := Pair{i, j, float64(dot(query, rows[j])) * scales[i] * scales[j]}
-			if p.Cosine < q.Least || len(near) == q.Limit && p.Cosine <= near[q.Limit-1].Cosine || q.Allowed != nil && !q.Allowed(i, j) {
+			p := Pair{i, j, float64(query.dot(rows[j])) * scales[i] * scales[j]}
+			if p.Cosine < q.MinCosine || len(near) == q.Limit && p.Cosine <= near[q.Limit-1].Cosine || q.Allowed != nil && !q.Allowed(i, j) {
 				continue
 			}
 			near = insert(near, p, q.Limit, order)
@@ -183,7 +238,7 @@ func (x *Index) Pairs(ctx context.Context, q Pairing) ([]Pair, error) {
 		return near
 	}
 	found := make([][]Pair, min(q.First, len(rows)))
-	parallel(ctx, len(found), 1, func(i, _ int) { found[i] = after(i) })
+	parallel(ctx, processors(), len(found), func(_, i int) { found[i] = after(i) })
 	all := slices.Concat(found...)
 	slices.SortFunc(all, order)
 	return all, ctx.Err()

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -19,11 +20,16 @@ import (
 // The plain way: every cosine with the stored vectors in float64, and a sort.
 func slowScan(x *Index, name string, q []float32, k int) []Hit {
 	var all []Hit
-	m := x.sets[name]
-	for i, id := range m.ids {
-		h := Hit{ID: id}
+	f := x.open()
+	defer f.close()
+	kept, err := f.entries()
+	if err != nil {
+		panic(err)
+	}
+	for _, e := range kept[name] {
+		h := Hit{ID: e.id}
 		for j := range q {
-			h.Cosine += float64(q[j]) * float64(int8(m.row(i)[j])) * float64(m.scales[i])
+			h.Cosine += float64(q[j]) * float64(int8(e.row[j])) * float64(e.scale)
 		}
 		all = append(all, h)
 	}
@@ -128,7 +134,7 @@ func BenchmarkScan(b *testing.B) {
 	x := Open(dir)
 	keys, vectors := vectorsOf(1, n, dim)
 	put(b, x, named{"a@1", dim}, keys, vectors)
-	query, flat := quantiseQuery(vectors[n/2]).values, x.sets["a@1"].rows
+	query, flat := quantiseQuery(vectors[n/2]), make([]byte, n*dim)
 	out := make([]int32, n)
 	b.Run("floor", func(b *testing.B) {
 		for b.Loop() {
@@ -137,7 +143,7 @@ func BenchmarkScan(b *testing.B) {
 			for c := range cores {
 				wg.Go(func() {
 					for i := n * c / cores; i < n*(c+1)/cores; i++ {
-						out[i] = dot(query, flat[i*dim:(i+1)*dim])
+						out[i] = query.dot(flat[i*dim : (i+1)*dim])
 					}
 				})
 			}
@@ -192,5 +198,18 @@ func TestScanOfParts(t *testing.T) {
 		if !slices.ContainsFunc(hits, func(h Hit) bool { return h.ID == want.ID && h.Cosine > .99 }) {
 			t.Errorf("%v is not among %v", want, hits)
 		}
+	}
+}
+
+// There are as many workers as the caller made buffers for, however many processors there are by now.
+func TestParallelWorkers(t *testing.T) {
+	var calls atomic.Int64
+	parallel(t.Context(), 1, 1000, func(on, _ int) {
+		if calls.Add(1); on != 0 {
+			t.Errorf("worker %d of one", on)
+		}
+	})
+	if calls.Load() != 1000 {
+		t.Errorf("%d calls", calls.Load())
 	}
 }

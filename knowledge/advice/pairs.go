@@ -138,7 +138,7 @@ func nearDuplicates(ctx context.Context, s *knowledge.Store, e vectors.Encoding,
 	}
 	first := newestOf(len(facts))
 	near, err := s.Vectors().Pairs(ctx, vectors.Pairing{
-		Encoder: e.Name, Texts: texts, First: first, Least: nearFloor, Limit: nearEach,
+		Encoder: e.Name, Texts: texts, First: first, MinCosine: nearFloor, Limit: nearEach,
 		Allowed: func(i, j int) bool { // the same value is listed apart
 			v, w := facts[i], facts[j]
 			return nameOf(v) != nameOf(w) && slices.Equal(marks[i], marks[j]) && verdict.Compare("", v.Value, w.Value) != verdict.Equal

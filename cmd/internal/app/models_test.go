@@ -118,7 +118,7 @@ func peek(s *knowledge.Store, encoder string, found *vectors.Text) error {
 	}
 	for _, f := range r.Facts {
 		t := vectors.Text{ID: f.ID, Text: f.Key + ": " + f.Value}
-		if s.Vectors().Vector(encoder, t) != nil {
+		if s.Vectors().Vectors(encoder, []vectors.Text{t})[0] != nil {
 			*found = t
 		}
 	}
@@ -202,8 +202,8 @@ func TestBar(t *testing.T) {
 	var out strings.Builder
 	draw := bar(&out, 0)
 	draw(10, 40)
-	draw(11, 40) // too soon for another one
 	draw(40, 40)
+	draw(40, 40) // it is gone already
 	if want := "\r[#######                       ] 10 of 40\r\033[K"; out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}

@@ -138,11 +138,7 @@ func TestSemanticBadInput(t *testing.T) {
 	assert(t, s, "db", "primary", "PostgreSQL 16 is the primary data store.")
 	ask := func(what string) {
 		t.Helper()
-		for _, store := range []*knowledge.Store{s, semanticStore(t, dir, false)} {
-			if r := recall(t, store, knowledge.Question{Query: "how do users log in", Mode: "semantic"}); len(r.Facts) == 0 || !strings.Contains(r.Facts[0].Value, "JWT") {
-				t.Errorf("%s: %s", what, r.Text())
-			}
-		}
+		findsLogin(t, what, s, semanticStore(t, dir, false))
 	}
 	ask("fresh")
 	if _, err := knowledge.EmbeddingsReindex(t.Context(), s, knowledge.Reindexing{}); err != nil {
@@ -176,7 +172,80 @@ func TestSemanticBadInput(t *testing.T) {
 	}
 }
 
-// Two stores that reindex at once end up with the same. Servers would encode in the background too.
+// findsLogin asks each store by meaning for the fact about logins.
+func findsLogin(t *testing.T, what string, stores ...*knowledge.Store) {
+	t.Helper()
+	for _, s := range stores {
+		if r := recall(t, s, knowledge.Question{Query: "how do users log in", Mode: "semantic"}); len(r.Facts) == 0 || !strings.Contains(r.Facts[0].Value, "JWT") {
+			t.Errorf("%s: %s", what, r.Text())
+		}
+	}
+}
+
+// A damaged row of the file is found by the question that reads it. It is answered all the same, and
+// the vectors are made again.
+func TestDamagedVectorsAreMadeAgain(t *testing.T) {
+	dir := t.TempDir()
+	s := semanticStore(t, dir, false)
+	for i := range 300 {
+		assert(t, s, "fact", fmt.Sprint("k", i), fmt.Sprintf("Service %d listens on port %d.", i, 8000+i))
+	}
+	assert(t, s, "security", "login", "Authentication uses JWT tokens signed with RS256.")
+	if _, err := knowledge.EmbeddingsReindex(t.Context(), s, knowledge.Reindexing{}); err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join(dir, "embeddings.bin")
+	whole, err := os.ReadFile(bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := slices.Clone(whole)
+	bad[len(bad)-1] ^= 1
+	if err := os.WriteFile(bin, bad, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	findsLogin(t, "damaged", s, semanticStore(t, dir, false))
+	if now, err := os.ReadFile(bin); err != nil || string(now) != string(whole) {
+		t.Errorf("the vectors are not what they were: %d bytes, %v", len(now), err)
+	}
+}
+
+// An older copy of the fact file is put back beside newer vectors: what it holds again is found by
+// meaning, also after a new commit, which is later than the vectors.
+func TestFactsSetBackBesideVectors(t *testing.T) {
+	dir, before := t.TempDir(), filepath.Join(t.TempDir(), "before")
+	remember := func(key, value string) {
+		t.Helper()
+		s := semanticStore(t, dir, false)
+		assert(t, s, "security", key, value)
+		if _, err := knowledge.EmbeddingsReindex(t.Context(), s, knowledge.Reindexing{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	remember("login", "Authentication uses JWT tokens signed with RS256.")
+	if err := os.CopyFS(before, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	remember("login", "The kitchen is cleaned on Fridays.")
+	for _, name := range []string{"embeddings.bin", "embeddings.json"} {
+		if err := os.Rename(filepath.Join(dir, name), filepath.Join(before, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := semanticStore(t, before, false)
+	assert(t, s, "office", "plants", "The plants need water twice a week.")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r := recall(t, semanticStore(t, before, false), knowledge.Question{Query: "how do users log in", Mode: "semantic"}); len(r.Facts) == 0 || !strings.Contains(r.Facts[0].Value, "JWT") {
+		t.Errorf("%s", r.Text())
+	}
+}
+
+// Two processes that reindex at once end up with the same.
 func TestReindexAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	a, b := semanticStore(t, dir, false), semanticStore(t, dir, false)
