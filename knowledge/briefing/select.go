@@ -2,6 +2,7 @@ package briefing
 
 import (
 	"cmp"
+	"container/heap"
 	"slices"
 	"strings"
 	"time"
@@ -49,8 +50,10 @@ type Selection struct {
 type choice struct {
 	known     state.Reader
 	at, today time.Time
-	all       []*candidate
+	all       candidates
 	rooms     map[string]int // facts by folded room
+
+	best candidates // those that were taken out of all, the best first: see [choice.ranked]
 }
 
 func newChoice(k state.Reader, at time.Time) *choice {
@@ -91,6 +94,49 @@ type candidate struct {
 	fact.Summary
 	version  *fact.Version // nil: not read yet
 	salience float64
+}
+
+// candidates is a heap, the best first: a store has a hundred thousand, and a
+// briefing takes thirty.
+type candidates []*candidate
+
+func (c candidates) Len() int           { return len(c) }
+func (c candidates) Swap(i, j int)      { c[i], c[j] = c[j], c[i] }
+func (c candidates) Less(i, j int) bool { return bestFirst(c[i], c[j]) < 0 }
+func (c *candidates) Push(x any)        { *c = append(*c, x.(*candidate)) }
+
+func (c *candidates) Pop() any {
+	last := len(*c) - 1
+	x := (*c)[last]
+	*c = (*c)[:last]
+	return x
+}
+
+// ranked yields the candidates, the best first. all must be a heap by now.
+func (c *choice) ranked(yield func(*candidate) bool) {
+	for i := 0; ; i++ {
+		if i == len(c.best) {
+			if len(c.all) == 0 {
+				return
+			}
+			c.best = append(c.best, heap.Pop(&c.all).(*candidate))
+		}
+		if !yield(c.best[i]) {
+			return
+		}
+	}
+}
+
+// pinned counts the candidates that are pinned.
+func (c *choice) pinned() (n int) {
+	for _, list := range []candidates{c.all, c.best} {
+		for _, x := range list {
+			if x.Pinned != fact.Unpinned {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // bestFirst puts pinned facts first, a user's before others, then the more
@@ -135,8 +181,8 @@ func (o *Inputs) selection(c *choice) Selection {
 		r.Facts = append(r.Facts, nameOf(v))
 	}
 	c.drop(inNews)
-	slices.SortFunc(c.all, bestFirst)
 	first := c.related(o.Related)
+	heap.Init(&c.all)
 	shown := r.fill(c, first, whole/2, budget-len(r.tail()))
 	if r.MoreFacts > 0 { // the line that counts them takes room too
 		shown = r.fill(c, first, whole/2, budget-len(r.tail())-len(r.more())-len("99"))
@@ -428,7 +474,7 @@ const fillTries = 64
 func (r *Selection) fill(c *choice, first []*candidate, half, budget int) (shown map[string]bool) {
 	shown = map[string]bool{}
 	at, taken := map[string]int{}, map[string]int{} // by folded room: its place, and how many facts of it are taken
-	r.Rooms, r.MoreFacts, r.MoreRooms, r.MorePinned = nil, len(c.all), 0, 0
+	r.Rooms, r.MoreFacts, r.MoreRooms, r.MorePinned = nil, len(c.all)+len(c.best), 0, c.pinned()
 	take := func(x *candidate, most int) (cost int, ok bool) {
 		v := c.read(x)
 		if v == nil {
@@ -440,6 +486,9 @@ func (r *Selection) fill(c *choice, first []*candidate, half, budget int) (shown
 			return cost, false
 		}
 		r.MoreFacts--
+		if x.Pinned != fact.Unpinned {
+			r.MorePinned--
+		}
 		shown[x.ID] = true
 		taken[x.name.Category]++
 		if known {
@@ -458,20 +507,15 @@ func (r *Selection) fill(c *choice, first []*candidate, half, budget int) (shown
 		}
 	}
 	tries := 0
-	for _, x := range c.all {
+	for x := range c.ranked {
 		if shown[x.ID] {
 			continue
 		}
-		if tries < fillTries {
-			if cost, ok := take(x, budget); ok {
-				tries = 0
-				budget -= cost
-				continue
-			}
-			tries++
-		}
-		if x.Pinned != fact.Unpinned {
-			r.MorePinned++
+		if cost, ok := take(x, budget); ok {
+			tries = 0
+			budget -= cost
+		} else if tries++; tries == fillTries {
+			break
 		}
 	}
 	for name, n := range c.rooms {

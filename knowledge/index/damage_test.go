@@ -17,7 +17,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"leanctx/internal/proctest"
 	"leanctx/knowledge/index"
@@ -450,10 +449,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for end := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
-		if time.Now().After(end) {
-			stacks := make([]byte, 1<<20)
-			t.Fatalf("%d goroutines before, %d after\n%s", before, runtime.NumGoroutine(), stacks[:runtime.Stack(stacks, true)])
-		}
+	for runtime.NumGoroutine() > before { // else the test's own deadline ends it, and shows them
+		runtime.Gosched()
 	}
 }

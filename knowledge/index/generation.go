@@ -13,10 +13,12 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -53,9 +55,11 @@ type manifest struct {
 
 // file is what a file must be. Its parts are checked on all processors at once: a command does it at its start.
 type file struct {
-	Size int64  `json:"size"`
-	CRC  uint32 `json:"crc"`
+	Size int64    `json:"size"`
+	CRCs []uint32 `json:"crcs"` // of each partSize bytes
 }
+
+const partSize = 4 << 20
 
 // generation is one that is open for reading.
 type generation struct {
@@ -110,17 +114,43 @@ func openGeneration(path string) (*generation, error) {
 
 // check compares the files with what generation.json says of them. What it finds, and nothing else, is damage.
 func (g *generation) check() error {
+	type part struct {
+		name string
+		at   int
+	}
+	var parts []part
 	for name, want := range g.Files {
-		got, err := checksum(filepath.Join(g.path, filepath.FromSlash(name)))
+		info, err := os.Stat(g.file(name))
 		if err != nil {
 			return err
 		}
-		if got != want {
-			return fmt.Errorf("%s has %d bytes and checksum %08x, should have %d bytes and %08x", name, got.Size, got.CRC, want.Size, want.CRC)
+		if size := info.Size(); size != want.Size || int64(len(want.CRCs)) != (size+partSize-1)/partSize {
+			return fmt.Errorf("%s has %d bytes, should have %d", name, size, want.Size)
+		}
+		for i := range want.CRCs {
+			parts = append(parts, part{name, i})
 		}
 	}
-	return nil
+	failed := make([]error, len(parts))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(parts)) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(parts)); i = next.Add(1) - 1 {
+				p := parts[i]
+				got, err := checksum(g.file(p.name), p.at)
+				if want := g.Files[p.name].CRCs[p.at]; err == nil && got != want {
+					err = fmt.Errorf("%s has checksum %08x from byte %d on, should have %08x", p.name, got, p.at*partSize, want)
+				}
+				failed[i] = err
+			}
+		})
+	}
+	wg.Wait()
+	return cmp.Or(failed...)
 }
+
+func (g *generation) file(name string) string { return filepath.Join(g.path, filepath.FromSlash(name)) }
 
 func (g *generation) close() error {
 	if g == nil || g.forks.Add(-1) >= 0 {
@@ -159,7 +189,7 @@ func (m *manifest) seal(path string, extra []byte, known map[string]file) error 
 		name = filepath.ToSlash(name)
 		of, ok := known[name]
 		if !ok {
-			of, err = checksum(p)
+			of, err = measure(p)
 		}
 		m.Files[name] = of
 		return err
@@ -179,16 +209,34 @@ func (m *manifest) write(path string) error {
 	return os.WriteFile(filepath.Join(path, manifestName), fmt.Appendf(nil, "%08x %s\n", crc32.ChecksumIEEE(text), text), 0o600)
 }
 
-// checksum reads a whole file.
-func checksum(path string) (file, error) {
+// measure reads a whole file.
+func measure(path string) (f file, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return f, err
+	}
+	f.Size = info.Size()
+	for at := 0; int64(at)*partSize < f.Size; at++ {
+		sum, err := checksum(path, at)
+		if err != nil {
+			return f, err
+		}
+		f.CRCs = append(f.CRCs, sum)
+	}
+	return f, nil
+}
+
+// checksum is that of a part of a file.
+func checksum(path string, at int) (uint32, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return file{}, err
+		return 0, err
 	}
 	defer f.Close()
 	h := crc32.NewIEEE()
-	n, err := io.CopyBuffer(struct{ io.Writer }{h}, struct{ io.Reader }{f}, make([]byte, 256<<10))
-	return file{n, h.Sum32()}, err
+	part := io.NewSectionReader(f, int64(at)*partSize, partSize)
+	_, err = io.CopyBuffer(struct{ io.Writer }{h}, struct{ io.Reader }{part}, make([]byte, 128<<10))
+	return h.Sum32(), err
 }
 
 // guard runs a call of the library that reads data from disk. Damaged data may make it panic; that becomes an error.
@@ -341,7 +389,7 @@ func matching(dir, pattern string) []string {
 // clone copies a generation to a new path: segments by hard link, since they are never written again.
 func (g *generation) clone(to string) error {
 	for name := range g.Files {
-		from, to := filepath.Join(g.path, filepath.FromSlash(name)), filepath.Join(to, filepath.FromSlash(name))
+		from, to := g.file(name), filepath.Join(to, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 			return err
 		}

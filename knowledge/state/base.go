@@ -264,8 +264,16 @@ func packVersions(vs []*fact.Version) ([]byte, error) {
 	return out.Bytes(), err
 }
 
+// unpackers are kept, since one takes 44 KB and an answer has a hundred facts unpacked.
+var unpackers = sync.Pool{New: func() any { return flate.NewReader(nil) }}
+
 func unpackVersions(packed []byte) (vs []*fact.Version, err error) {
-	text, err := io.ReadAll(flate.NewReaderDict(bytes.NewReader(packed), []byte(packedLike)))
+	r := unpackers.Get().(io.Reader)
+	defer unpackers.Put(r)
+	if err := r.(flate.Resetter).Reset(bytes.NewReader(packed), []byte(packedLike)); err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(r)
 	if err != nil {
 		return nil, err
 	}
