@@ -120,7 +120,21 @@ func (b *background) wake() {
 func (b *background) settle() {
 	b.settleErased()
 	b.settleJournal()
-	b.store.vectors.settle(b.settleIndex())
+	synced, much := b.settleIndex()
+	if many := b.store.vectors.settle(synced); much || many {
+		b.detach()
+	}
+}
+
+// detach starts another process that makes index and vectors, unless one is at it.
+func (b *background) detach() {
+	if b.store.opts.Detach == nil {
+		return
+	}
+	if done, ok := b.store.derives(); ok {
+		done()
+		b.store.opts.Detach()
+	}
 }
 
 // within does what is left to do after an answer, for so long at most. What fails is only logged.
@@ -149,26 +163,22 @@ func (b *background) settleJournal() {
 }
 
 // settleIndex writes the index if the answer had to bring it up to many facts, and
-// reports whether it did. In a large store without an index another process is started
-// for it.
-func (b *background) settleIndex() (synced bool) {
+// reports whether it did. A large store without an index takes too long: much is true.
+func (b *background) settleIndex() (synced, much bool) {
 	s := b.store
 	at := s.log.IndexStatus()
 	switch {
-	case !at.Open || at.Pending < syncTail || at.Newer:
-		return false
+	case at.Pending < syncTail || at.Newer:
+		return false, false
 	case !at.Stored && at.Pending > maxBuild:
-		if s.opts.Detach != nil {
-			s.opts.Detach()
-		}
-		return false
+		return false, true
 	}
 	limit := settleTime
 	if !at.Stored {
 		limit = settleFirst
 	}
 	b.within(limit, "the index was not written", func(ctx context.Context) error { return s.log.Sync(ctx, syncTail, nil) })
-	return true
+	return true, false
 }
 
 // Overgrown reports whether a journal is several times as long as it should get.

@@ -118,6 +118,7 @@ func Open(dir string, o *Options) (*Store, error) {
 	}
 	c.log = log
 	c.vectors.encoders, c.vectors.index, c.vectors.log = c.opts.Encoders, vectors.Open(dir), log
+	c.vectors.maxLearn, c.vectors.maxLearnServer = maxLearn, maxLearnServer
 	c.vectors.logger, c.vectors.now, c.vectors.longLived = c.opts.Logger, c.opts.Now, c.opts.LongLived
 	c.use = usage.Open(dir, c.opts.Now)
 	c.files = sourcefile.New(c.opts.ProjectRoot)
@@ -271,6 +272,15 @@ func (s *Store) Condition() Condition {
 	return Condition{s.log.Stats(), s.log.IndexStatus(), s.log.Warnings(), s.witness.found()}
 }
 
+// OpenIndex opens the text index and searches it, so that [Store.Condition] tells how it is: an index
+// is opened at the first search, which sets a damaged one aside.
+func (s *Store) OpenIndex(ctx context.Context) error {
+	return s.log.Search(ctx, func(_ state.Reader, x *state.Index) error {
+		_, err := x.Frequencies(ctx, []string{"lean-ctx-looks-for-nothing"})
+		return err
+	})
+}
+
 // Retrievals returns what tells how often and when a version was read.
 func (s *Store) Retrievals() func(v *fact.Version) fact.Retrievals {
 	s.use.Refresh()
@@ -309,9 +319,27 @@ func derive(ctx context.Context, s *Store, progress func(done int)) error {
 	return err
 }
 
+// derives has the lock of a process that makes index and vectors of all facts, if no other has it. It
+// keeps commands from starting more of them, and from nothing else.
+func (c *core) derives() (done func(), ok bool) {
+	root, err := os.OpenRoot(c.dir)
+	if err != nil {
+		return nil, false
+	}
+	l, ok, err := journal.TryLock(root, "derive.lock")
+	if err != nil || !ok {
+		_ = root.Close() // nothing was written
+		return nil, false
+	}
+	return func() { _ = errors.Join(l.Unlock(), root.Close()) }, true
+}
+
 // Compact writes the whole store into its one readable file, and its index and
 // vectors.
 func (s *Store) Compact(ctx context.Context) error {
+	if done, ok := s.derives(); ok {
+		defer done()
+	}
 	if err := s.log.Compact(ctx); err != nil {
 		return err
 	}
