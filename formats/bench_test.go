@@ -73,7 +73,7 @@ func BenchmarkParseJSONL(b *testing.B) {
 	}
 	b.SetBytes(int64(file.Len()))
 	for b.Loop() {
-		if p, err := ParseDocument(bytes.NewReader(file.Bytes())); err != nil || len(p.Records) != bigProject {
+		if p, err := ParseDocument(file.Bytes()); err != nil || len(p.Records) != bigProject {
 			b.Fatal(err)
 		}
 	}

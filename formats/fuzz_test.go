@@ -45,7 +45,7 @@ func fuzzRecords(f *testing.F, open, between, shut string, encode func(*bytes.Bu
 		f.Add([]byte(open + `{"category":"x","key":` + string(text) + `,"value":` + string(text) + `}` + between + s + shut))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := ParseDocument(bytes.NewReader(data))
+		p, err := ParseDocument(data)
 		if err != nil || p.Document != nil {
 			return
 		}
@@ -62,7 +62,7 @@ func fuzzRecords(f *testing.F, open, between, shut string, encode func(*bytes.Bu
 		if err := encode(&once, p.Records); err != nil {
 			t.Fatal(err)
 		}
-		again, err := ParseDocument(bytes.NewReader(once.Bytes()))
+		again, err := ParseDocument(once.Bytes())
 		if err != nil || len(again.Bad) > 0 || len(again.Records) != len(p.Records) {
 			t.Fatalf("%v, bad %v in what was made of %q:\n%s", err, again.Bad, data, once.Bytes())
 		}

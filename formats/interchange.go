@@ -111,11 +111,7 @@ func (p *Parsed) add(text []byte, at Position) {
 // accepts a byte order mark, either kind of line end, empty lines and lines of any length.
 // An empty file holds nothing. In JSONL and in an array, Bad lists the records that are
 // wrong. The error is for a file that cannot be read further.
-func ParseDocument(r io.Reader) (Parsed, error) {
-	data, err := io.ReadAll(r)
-	if err != nil {
-		return Parsed{}, err
-	}
+func ParseDocument(data []byte) (Parsed, error) {
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
 		return Parsed{}, &MistakeError{Line: 1, Problem: "this is UTF-16 text: save it as UTF-8"}
 	}

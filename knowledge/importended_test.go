@@ -27,34 +27,49 @@ func records(n int) string {
 	return b.String()
 }
 
-// An import that is told to end says how much is in, stops before its next commit, and is gone on with by another.
-func TestImportInterrupted(t *testing.T) {
-	for _, of := range []int{0, 1, 3} { // commits that are on disk by then
+// An import that is ended while it reads, or while it decides, has added nothing. A write that fails adds
+// nothing either. Made again it is whole.
+func TestImportIsWholeOrNothing(t *testing.T) {
+	full := false
+	s := testStore(t, &Options{Fault: func(op, name string) error {
+		if full && op == "sync" && strings.HasSuffix(name, ".journal") {
+			return os.ErrPermission
+		}
+		return nil
+	}})
+	s.remember(t, Assertion{Category: "mine", Key: "mine", Value: "mine"})
+	for _, at := range []int{1, 99, 101, 198} { // of 100 that are read, then merged
 		ctx, cancel := context.WithCancel(t.Context())
-		if of == 0 {
-			cancel()
-		}
-		syncs := 0
-		s := batched(t, 30, func(op, name string) error {
-			if op == "sync" && strings.HasSuffix(name, ".journal") {
-				if syncs++; syncs == of {
-					cancel()
-				}
+		_, err := transfer.Import(ctx, s.Store, transfer.Incoming{Data: strings.NewReader(records(100)), Progress: func(done, _ int) {
+			if done == at {
+				cancel()
 			}
-			return nil
-		})
-		_, err := transfer.Import(ctx, s.Store, transfer.Incoming{Data: strings.NewReader(records(200)), BatchSize: s.batch})
-		want := fmt.Sprintf("interrupted: %d of 200 facts were imported and stay; import again to go on", 30*of)
-		if of == 0 {
-			want = "interrupted: nothing was imported"
+		}})
+		if !errors.Is(err, context.Canceled) || s.seq(t) != 1 {
+			t.Errorf("ended at %d: %v, %d commits", at, err, s.seq(t))
 		}
-		if !errors.Is(err, context.Canceled) || err.Error() != want {
-			t.Errorf("after %d: %v, want %s", of, err, want)
+	}
+	full = true
+	if _, err := transfer.Import(t.Context(), s.Store, transfer.Incoming{Data: strings.NewReader(records(100))}); !errors.Is(err, os.ErrPermission) || s.seq(t) != 1 {
+		t.Errorf("%v, %d commits", err, s.seq(t))
+	}
+	full = false
+	if r := s.load(t, "", records(100)); r.Added != 100 || s.seq(t) != 2 {
+		t.Errorf("again: %+v, %d commits", r, s.seq(t))
+	}
+}
+
+// An import tells how far it is, up to its end, and never goes back.
+func TestImportTellsHowFarItIs(t *testing.T) {
+	s, told, calls := testStore(t, nil), 0, 0
+	_, err := transfer.Import(t.Context(), s.Store, transfer.Incoming{Data: strings.NewReader(records(100)), Progress: func(done, total int) {
+		if done < told || total != 300 {
+			t.Errorf("told %d of %d after %d", done, total, told)
 		}
-		if r := s.load(t, "", records(200)); r.Skipped != 30*of || r.Added != 200-30*of {
-			t.Errorf("again: %+v", r)
-		}
-		cancel()
+		told, calls = done, calls+1
+	}})
+	if err != nil || told != 300 || calls < 100 {
+		t.Errorf("told %d in %d calls: %v", told, calls, err)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 
 func (s *story) load(t *testing.T, merge, text string) transfer.Imported {
 	t.Helper()
-	r, err := transfer.Import(t.Context(), s.Store, transfer.Incoming{Merge: merge, Data: strings.NewReader(text), BatchSize: s.batch})
+	r, err := transfer.Import(t.Context(), s.Store, transfer.Incoming{Merge: merge, Data: strings.NewReader(text)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,4 +254,8 @@ func TestImportSecrets(t *testing.T) {
 	s.load(t, "", text)
 	s.load(t, "", `{"category":"`+key+`","key":"`+key+`","value":"aws `+key+`","source":"`+key+`"}`)
 	holds(t, s.dir, key, false)
+	_, err := transfer.Import(t.Context(), s.Store, transfer.Incoming{Data: strings.NewReader(`{"category":"c","key":"k","value":"v","privacy":"` + key + `"}`)})
+	if err == nil || strings.Contains(err.Error(), key) {
+		t.Errorf("an unknown privacy: %v", err)
+	}
 }

@@ -12,8 +12,6 @@ type story struct {
 	*Store
 	dir string
 	now time.Time
-
-	batch int // the most facts of one commit of an import; 0: as usual
 }
 
 func testStore(t *testing.T, o *Options) *story {

@@ -46,19 +46,20 @@ func adopt(ctx context.Context, s *knowledge.Store, dir string) error {
 		return err
 	}
 	m := &merger{store: s, in: Incoming{File: dir, Merge: mergeSkip}, whole: true}
-	p := formats.Parsed{Kind: formats.LeanCtx, Document: d}
-	m.clean(&p)
-	took := false
+	versions, took := len(d.Facts), false
+	if err := m.take(ctx, formats.Parsed{Kind: formats.LeanCtx, Document: d}); err != nil {
+		return err
+	}
 	err = s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
 		if _, taken := st.Last(state.NoteAdopt); taken {
 			return nil, nil // another process was first
 		}
 		took = true
-		events, err := m.decide(ctx, st, p, now)
+		events, err := m.decide(ctx, st, now)
 		return append(events, state.Note(state.NoteAdopt, "Took over "+dir, now)), err
 	})
 	if err == nil && took {
-		s.Warn("took over %s, %s, %s and %s from %s, which is left as it was", prose.Count(len(d.Facts), "version"),
+		s.Warn("took over %s, %s, %s and %s from %s, which is left as it was", prose.Count(versions, "version"),
 			prose.Count(len(d.Patterns), "pattern"), prose.Count(len(d.Gotchas), "gotcha"), prose.Count(len(d.Relations), "relation"), dir)
 	}
 	return err

@@ -1,12 +1,8 @@
 package transfer
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"hash/maphash"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,11 +12,9 @@ import (
 
 	"leanctx/formats"
 	"leanctx/formats/foreign"
-	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge"
-	"leanctx/knowledge/fact"
 	"leanctx/knowledge/state"
 )
 
@@ -39,9 +33,8 @@ type Incoming struct {
 	SkipBad     bool   `json:"skip_bad,omitempty" jsonschema:"import the good lines of a file with bad ones"`
 	KeepPrivacy bool   `json:"keep_privacy,omitempty" jsonschema:"project_only stays; else it becomes shared, since the earlier lean-ctx wrote it by default"`
 
-	Data      io.Reader `json:"-"` // instead of the file, when the caller has it
-	Contest   bool      `json:"-"` // with skip-existing: another value than ours becomes a dispute
-	BatchSize int       `json:"-"` // the most facts of one commit; 0: 50,000
+	Data            io.Reader `json:"-"` // instead of the file, when the caller has it
+	DisputeOutdated bool      `json:"-"` // with skip-existing: another value than ours becomes a dispute
 
 	Progress func(done, total int) `json:"-"` // called with the progress; may be nil
 }
@@ -134,12 +127,18 @@ func Import(ctx context.Context, s *knowledge.Store, in Incoming) (Imported, err
 	if other != nil {
 		m.r.Program, m.r.LeftOut = other.Program, other.LeftOut
 	}
-	m.clean(&parsed)
+	if err := m.take(ctx, parsed); err != nil {
+		return Imported{}, err
+	}
 	if len(m.r.Bad) > 0 && !in.SkipBad {
 		return Imported{}, &BadFileError{in.name(), m.r.Bad}
 	}
-	m.all = countOf(parsed)
-	err = m.commitAll(ctx, parsed)
+	if in.DryRun {
+		err = s.View(ctx, func(st *state.State, now time.Time) error { _, err := m.decide(ctx, st, now); return err })
+	} else {
+		err = s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) { return m.decide(ctx, st, now) })
+	}
+	m = &merger{in: in, r: m.r, all: m.all, told: m.told} // the snapshot and the index take memory too
 	if err == nil && !in.DryRun {
 		// Whatever it added: an import before may have been killed here.
 		s.Settle(ctx, func(indexed int) { m.progress(2*m.all + min(indexed, m.all)) })
@@ -169,7 +168,7 @@ func (in Incoming) parse(root string, x input) (formats.Parsed, *foreign.Memory,
 		}
 		return p, other, nil
 	}
-	parsed, err := formats.ParseDocument(bytes.NewReader(x.text))
+	parsed, err := formats.ParseDocument(x.text)
 	if err == nil && parsed.Kind == formats.LeanCtx && in.Data == nil {
 		// its lessons and links are in files of their own beside it
 		if d, e := formats.ReadLeanCtxDir(os.DirFS(filepath.Dir(in.File))); e == nil && len(d.Facts) == len(parsed.Document.Facts) {
@@ -182,8 +181,8 @@ func (in Incoming) parse(root string, x input) (formats.Parsed, *foreign.Memory,
 	return parsed, nil, err
 }
 
-// firstMost is how many records a dry run names.
-const firstMost = 10
+// maxFirst is how many records a dry run names.
+const maxFirst = 10
 
 // Text gives the answer's lines.
 func (r Imported) Text() string { return r.TextIn(prose.MCP) }
@@ -225,14 +224,14 @@ func (r Imported) TextIn(call prose.Syntax) string {
 		fmt.Fprintf(&b, "\n  no place for %d %s", l.Count, l.What)
 	}
 	for _, list := range []struct {
-		what  string
-		lines []BadLine
-		most  int
+		what     string
+		lines    []BadLine
+		maxShown int
 	}{{"left out", r.Bad, 5}, {"not added", r.NotAdded, 20}, {"added in part", r.InPart, 20}} {
-		for _, line := range list.lines[:min(list.most, len(list.lines))] {
+		for _, line := range list.lines[:min(list.maxShown, len(list.lines))] {
 			fmt.Fprintf(&b, "\n  %s: %v", list.what, line)
 		}
-		if more := len(list.lines) - list.most; more > 0 {
+		if more := len(list.lines) - list.maxShown; more > 0 {
 			fmt.Fprintf(&b, "\n  … %d more %s (the JSON answer has all)", more, list.what)
 		}
 	}
@@ -241,127 +240,3 @@ func (r Imported) TextIn(call prose.Syntax) string {
 
 // Warned reports whether anything of the file is not in.
 func (r Imported) Warned() bool { return len(r.Bad)+len(r.NotAdded)+len(r.InPart) > 0 }
-
-// One import is one commit, up to importEach facts: others see all of it or nothing. A commit is held in memory
-// several times: as facts, as events, as a line, and as the state it makes. For a file of a million facts that is 9
-// GB. So a larger import is several commits, each a store as good as any. What is wrong with the file is known before
-// the first of them. An import that ends in the middle is repeated. What is there is skipped or asserted again, and the
-// outcome is that of one that ran through. A commit written line by line was rejected: recovery would have to know of
-// half commits.
-const importEach = 50_000
-
-// batches divides a file: the names, of each all it says, in the order of the file. What is beside facts comes with the
-// last, a tombstone with what came under its name later.
-func batches(p formats.Parsed, most int) []formats.Parsed {
-	seed := maphash.MakeSeed()
-	batchOf := map[uint64]int{}
-	place := func(category, key string) int {
-		h := maphash.Comparable(seed, fact.IDOf(category, key))
-		n, ok := batchOf[h]
-		if !ok {
-			n = len(batchOf) / most
-			batchOf[h] = n
-		}
-		return n
-	}
-	out := []formats.Parsed{{Kind: p.Kind}}
-	at := func(n int) *formats.Parsed {
-		for len(out) <= n {
-			out = append(out, formats.Parsed{Kind: p.Kind})
-		}
-		return &out[n]
-	}
-	for i, r := range p.Records {
-		b := at(place(r.Category, r.Key))
-		b.Records, b.Lines = append(b.Records, r), append(b.Lines, p.Lines[i])
-	}
-	if d := p.Document; d != nil {
-		for _, v := range d.Facts {
-			b := at(place(v.Category, v.Key))
-			if b.Document == nil {
-				b.Document = &formats.Document{Schema: d.Schema}
-			}
-			b.Document.Facts = append(b.Document.Facts, v)
-		}
-		if len(out) > 1 {
-			last := out[len(out)-1].Document
-			rest := *d
-			rest.Facts, rest.Tombstones = last.Facts, nil
-			*last = rest
-			for _, t := range d.Tombstones {
-				b := out[min(place(t.Category, t.Key), len(out)-1)].Document
-				b.Tombstones = append(b.Tombstones, t)
-			}
-		}
-	}
-	if len(out) == 1 {
-		return []formats.Parsed{p}
-	}
-	return out
-}
-
-// commitAll imports a file, batch by batch.
-func (m *merger) commitAll(ctx context.Context, parsed formats.Parsed) error {
-	each := cmp.Or(m.in.BatchSize, importEach)
-	parts := batches(parsed, each)
-	for i := range parts {
-		m.before = m.r
-		err := m.commit(ctx, parts[i])
-		if err != nil && ctx.Err() != nil && !errors.Is(err, journal.ErrInDoubt) {
-			return &InterruptedError{In: m.before.Parsed, Of: m.all, cause: err}
-		}
-		if err != nil && i > 0 {
-			return fmt.Errorf("%s of the file were imported and stay; import it again for the rest: %w", prose.Count(m.before.Parsed, "fact"), err)
-		}
-		if err != nil {
-			return err
-		}
-		parts[i] = formats.Parsed{}
-	}
-	return nil
-}
-
-// progress tells how far the import is: each fact is read, merged and indexed.
-func (m *merger) progress(done int) {
-	if m.in.Progress != nil && m.all > 0 {
-		m.in.Progress(done, 3*m.all)
-	}
-}
-
-// countOf is how many facts a file has, as [Imported] counts them.
-func countOf(p formats.Parsed) int {
-	n := len(p.Records)
-	if p.Document != nil {
-		names := map[fact.ID]bool{}
-		for _, v := range p.Document.Facts {
-			names[fact.IDOf(v.Category, v.Key)] = true
-		}
-		n += len(names)
-	}
-	return n
-}
-
-// InterruptedError is an import that was told to end before its last commit.
-type InterruptedError struct {
-	In, Of int // facts, counted as [Imported] counts them
-	cause  error
-}
-
-func (e *InterruptedError) Error() string {
-	if e.In == 0 {
-		return "interrupted: nothing was imported"
-	}
-	return fmt.Sprintf("interrupted: %s of %s were imported and stay; import again to go on", prose.Number(e.In), prose.Count(e.Of, "fact"))
-}
-
-// Unwrap returns what ended it, the context's error.
-func (e *InterruptedError) Unwrap() error { return e.cause }
-
-func (m *merger) commit(ctx context.Context, p formats.Parsed) error {
-	if m.in.DryRun {
-		return m.store.View(ctx, func(st *state.State, now time.Time) error { _, err := m.decide(ctx, st, p, now); return err })
-	}
-	err := m.store.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) { return m.decide(ctx, st, p, now) })
-	m.over, m.events, m.st = nil, nil, nil
-	return err
-}

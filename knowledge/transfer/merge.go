@@ -11,7 +11,6 @@ import (
 	"leanctx/formats"
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
-	"leanctx/internal/refusal"
 	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/state"
@@ -24,23 +23,63 @@ type merger struct {
 	store *knowledge.Store
 	in    Incoming
 	r     Imported
-	all   int  // facts in the file, counted as [Imported] counts them
 	whole bool // a store is taken over as it is: nothing of it is refused, and its facts keep their standing
 
-	before Imported          // what the batches before did
-	rooms  map[string]string // the spellings of categories in the file, the first ones
-
-	disputed map[fact.ID]bool // facts with disputes in the file; true: the file brought the fact
+	// What the file brings.
+	taken    Imported // the answer before anything is decided
+	order    []fact.ID
+	facts    map[fact.ID]*incoming
+	document *formats.Document // of a fact file, without the facts
+	all      int               // how many facts or records it has
+	told     int               // of them; see progress
 
 	st      *state.State
 	now     time.Time // the recorded time
 	present time.Time // see [fact.Present]
 	over    *state.Overlay
+	nothing *state.State      // on which records are asserted
+	rooms   map[string]string // the spellings of categories that are new here
+	brought map[fact.ID]bool  // facts that the file brought
 	events  []state.Event
 }
 
-// incoming is what a file says of one fact.
-type incoming struct {
+// decide gives the commit of the import. It gives up when ctx ends: of a million facts it takes
+// seconds.
+func (m *merger) decide(ctx context.Context, st *state.State, now time.Time) ([]state.Event, error) {
+	m.st, m.now, m.present = st, now, fact.Present(m.store.Now(), now)
+	m.r, m.events, m.rooms, m.brought = m.taken, nil, map[string]string{}, map[fact.ID]bool{}
+	m.over, m.nothing = state.NewOverlay(st, m.rooms), state.New()
+	if m.document != nil {
+		m.tombstones(m.document)
+	}
+	for i, n := range m.order {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		m.progress(m.all + i)
+		if err := m.fact(n, m.facts[n]); err != nil {
+			return nil, err
+		}
+	}
+	if m.document != nil {
+		m.lessons(m.document)
+		m.log(m.document)
+	}
+	if len(m.events) == 0 {
+		return nil, nil
+	}
+	return append(m.events, state.Note(state.NoteImport, fmt.Sprintf("Imported %s from %s", prose.Count(m.r.Added+m.r.Replaced, "fact"), m.in.name()), now)), nil
+}
+
+// progress tells how far the import is: each fact is read, merged and indexed.
+func (m *merger) progress(done int) {
+	if m.told = max(m.told, done); m.in.Progress != nil && m.all > 0 {
+		m.in.Progress(m.told, 3*m.all)
+	}
+}
+
+// fromFile is what the file says of one fact.
+type fromFile struct {
 	versions []*fact.Version
 	records  int // how many entries of the file it is: the count that people see
 	from     []source
@@ -52,104 +91,37 @@ type source struct {
 	version string
 }
 
-// decide is one commit of the import; mostly it has no other. It gives up when
-// ctx ends: of tens of thousands of facts it takes seconds.
-func (m *merger) decide(ctx context.Context, st *state.State, p formats.Parsed, now time.Time) ([]state.Event, error) {
-	m.st, m.now, m.present, m.events = st, now, fact.Present(m.store.Now(), now), nil
-	m.over = state.NewOverlay(st, nil)
-	b := &m.before
-	m.r.Parsed, m.r.Added, m.r.Skipped, m.r.Removed, m.r.Disputed, m.r.Replaced, m.r.Lessons, m.r.First = b.Parsed, b.Added, b.Skipped, b.Removed, b.Disputed, b.Replaced, b.Lessons, slices.Clip(b.First)
-	m.r.NotAdded, m.r.InPart = slices.Clip(b.NotAdded), slices.Clip(b.InPart)
-	grouped, order, err := m.group(ctx, p)
-	if err != nil {
-		return nil, err
+// resolve gives the versions that a file has of a fact. Its records are asserted one after another
+// on nothing, as the file tells it.
+func (m *merger) resolve(n fact.ID, in *incoming) (fromFile, error) {
+	if len(in.records) == 0 {
+		return fromFile{versions: m.settle(in.versions, m.document.Schema == 0), records: 1}, nil
 	}
-	if p.Document != nil {
-		m.tombstones(p.Document)
-	}
-	for _, n := range order {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		m.r.Parsed += grouped[n].records
-		m.progress(b.Parsed + len(p.Records) + m.r.Parsed)
-		if err := m.fact(n, grouped[n]); err != nil {
-			return nil, err
-		}
-	}
-	if p.Document != nil {
-		m.lessons(p.Document)
-		m.log(p.Document)
-	}
-	if len(m.events) == 0 {
-		return nil, nil
-	}
-	return append(m.events, state.Note(state.NoteImport, fmt.Sprintf("Imported %s from %s", prose.Count(m.r.Added+m.r.Replaced-b.Added-b.Replaced, "fact"), m.in.name()), now)), nil
-}
-
-// group collects a file's facts by name, in the file's order.
-func (m *merger) group(ctx context.Context, p formats.Parsed) (map[fact.ID]incoming, []fact.ID, error) {
-	grouped := map[fact.ID]incoming{}
-	var order []fact.ID
-	add := func(n fact.ID, versions []*fact.Version, records int) {
-		if _, ok := grouped[n]; !ok {
-			order = append(order, n)
-		}
-		grouped[n] = incoming{versions, records, grouped[n].from}
-	}
-	if d := p.Document; d != nil {
-		byName := map[fact.ID][]*fact.Version{}
-		for _, v := range d.Facts {
-			n := fact.IDOf(v.Category, v.Key)
-			byName[n] = append(byName[n], v)
-			add(n, nil, 0)
-		}
-		for n, vs := range byName {
-			grouped[n] = incoming{versions: m.settle(vs, d.Schema == 0), records: 1}
-		}
-	}
-	// Records are asserted one after another on nothing, as the file tells it.
-	if m.rooms == nil {
-		m.rooms = map[string]string{}
-	}
-	alone := state.NewOverlay(state.New(), m.rooms)
-	for i, r := range p.Records {
-		if ctx.Err() != nil {
-			return nil, nil, ctx.Err()
-		}
-		m.progress(2*m.before.Parsed + i)
-		c, err := m.check(r)
+	x := fromFile{records: len(in.records)}
+	alone := state.NewOverlay(m.nothing, m.rooms)
+	for _, r := range in.records {
+		events, got, err := knowledge.Assert(alone, r.Checked, m.now)
 		if err != nil {
-			return nil, nil, err
+			return x, err
 		}
-		if m.r.Program != "" && r.Source != "" {
-			c.Source.Files = m.store.Source(r.Source, c.Confidence).Files // so that a changed rule is marked
-		}
-		events, got, err := knowledge.Assert(alone, c, m.now)
-		if err != nil {
-			return nil, nil, err
-		}
-		stamp(events, got.ID, r)
+		stamp(events, got.ID, r.confirmations, r.confirmed)
 		alone.Fold(events...)
-		n := fact.IDOf(got.Category, got.Key)
-		add(n, alone.Versions(n), grouped[n].records+1)
-		in := grouped[n]
-		in.from = append(in.from, source{p.Lines[i], got.ID})
-		grouped[n] = in
+		x.from = append(x.from, source{r.at, got.ID})
 	}
-	return grouped, order, nil
+	x.versions = alone.Versions(n)
+	return x, nil
 }
 
 // stamp keeps what a record says of its own past: when it was last confirmed
 // and how often. Its recorded time is ours.
-func stamp(events []state.Event, version string, r formats.Record) {
+func stamp(events []state.Event, version string, confirmations int, confirmed *time.Time) {
 	for _, e := range events {
 		if e.Put == nil || e.Put.ID != version {
 			continue
 		}
-		e.Put.ConfirmationCount = max(e.Put.ConfirmationCount, r.Confirmations)
-		if r.Timestamp != nil && r.Timestamp.Before(e.Put.LastConfirmed) {
-			e.Put.LastConfirmed = *r.Timestamp
+		e.Put.ConfirmationCount = max(e.Put.ConfirmationCount, confirmations)
+		if confirmed != nil && confirmed.Before(e.Put.LastConfirmed) {
+			e.Put.LastConfirmed = *confirmed
 		}
 	}
 }
@@ -160,37 +132,44 @@ func (m *merger) add(events ...state.Event) {
 }
 
 // fact merges one name by the mode of the import.
-func (m *merger) fact(n fact.ID, in incoming) error {
-	existing := len(m.st.Versions(n)) > 0
-	if _, ok := m.disputed[n]; ok {
-		m.disputed[n] = !existing
+func (m *merger) fact(n fact.ID, brought *incoming) error {
+	in, err := m.resolve(n, brought)
+	if err != nil {
+		return err
 	}
+	m.r.Parsed += in.records
+	existing := len(m.st.Versions(n)) > 0
 	tombstone, erased := m.st.Erased(n)
 	if erased && !existing && m.in.Merge == mergeReplace {
 		t := tombstone // only one that is taken away outlives this call
 		m.add(state.Event{Revive: &t})
 		erased = false
 	}
-	if erased && m.in.Contest && knowledge.RememberedAfter(tombstone, in.versions) {
+	if erased && m.in.DisputeOutdated && knowledge.RememberedAfter(tombstone, in.versions) {
 		erased = false
 	}
 	switch {
 	case existing && len(several(in.versions, m.present)) > 0:
 		return m.several(n, in)
-	case existing && m.in.Contest && m.outdated(n, in):
+	case existing && m.in.DisputeOutdated && m.outdated(n, in):
 		return m.update(n, in)
 	case erased && !existing, existing && m.in.Merge == mergeSkip:
 		m.r.Skipped += in.records
 		if erased || withdrawn(m.st.Versions(n), m.present) {
 			m.r.Removed += in.records
 		}
-		if m.in.Contest {
-			m.contest(n, in)
+		if m.in.DisputeOutdated {
+			m.disputeOutdated(n, in)
 		}
 	case !existing:
+		first := len(m.events)
 		for _, v := range in.versions {
-			m.add(state.Event{Put: m.unique(v)})
+			m.events = append(m.events, state.Event{Put: m.unique(v)})
 		}
+		if m.document != nil && len(m.document.Disputes) > 0 { // nothing else of a file builds on its facts
+			m.over.Fold(m.events[first:]...)
+		}
+		m.brought[n] = true
 		m.counted(in, false)
 	case m.in.Merge == mergeReplace:
 		return m.replace(in)
@@ -202,7 +181,7 @@ func (m *merger) fact(n fact.ID, in incoming) error {
 
 // outdated reports whether what is believed here is a version of the file that it has replaced or
 // withdrawn since.
-func (m *merger) outdated(n fact.ID, in incoming) bool {
+func (m *merger) outdated(n fact.ID, in fromFile) bool {
 	theirs, ours := fact.Current(in.versions, m.present), fact.Current(m.over.Versions(n), m.present)
 	if ours == nil || theirs != nil && (theirs.ID == ours.ID || m.st.ByID(theirs.ID) != nil) {
 		return false
@@ -213,7 +192,7 @@ func (m *merger) outdated(n fact.ID, in incoming) bool {
 }
 
 // update does here what the file did after the version that is believed here.
-func (m *merger) update(n fact.ID, in incoming) error {
+func (m *merger) update(n fact.ID, in fromFile) error {
 	if fact.Current(in.versions, m.present) != nil {
 		return m.replace(in)
 	}
@@ -228,22 +207,22 @@ func (m *merger) update(n fact.ID, in incoming) error {
 
 // disputeOutdated has the file's current value stand against ours. Two people gave the fact different
 // values, each without the other's. A value that was believed here before is no news.
-func (m *merger) contest(n fact.ID, in incoming) {
+func (m *merger) disputeOutdated(n fact.ID, in fromFile) {
 	theirs, ours := fact.Current(in.versions, m.present), fact.Current(m.over.Versions(n), m.present)
 	if theirs == nil || ours == nil || m.st.ByID(theirs.ID) != nil || verdict.Compare(ours.Key, ours.Value, theirs.Value) == verdict.Equal {
 		return
 	}
-	claim := formats.Dispute{Value: theirs.Value, Confidence: theirs.Confidence, Source: formats.Source{Kind: knowledge.KindImport, By: theirs.AssertedBy, Confidence: theirs.Confidence}}
+	d := formats.Dispute{Value: theirs.Value, Confidence: theirs.Confidence, Source: formats.Source{Kind: knowledge.KindImport, By: theirs.AssertedBy, Confidence: theirs.Confidence}}
 	if len(theirs.Sources) > 0 {
-		claim.Source = theirs.Sources[len(theirs.Sources)-1]
+		d.Source = theirs.Sources[len(theirs.Sources)-1]
 	}
-	events := knowledge.OpenDispute(m.over, claim, ours, m.present)
+	events := knowledge.OpenDispute(m.over, d, ours, m.present)
 	m.add(events...)
 	m.r.Disputed += min(len(events), 1)
 }
 
 // replace lets the file's current value supersede ours.
-func (m *merger) replace(in incoming) error {
+func (m *merger) replace(in fromFile) error {
 	theirs := fact.Current(in.versions, m.present)
 	if theirs == nil {
 		m.r.Skipped += in.records
@@ -283,7 +262,7 @@ func several(vs []*fact.Version, now time.Time) []*fact.Version {
 // several merges a fact that has several values in the file. Values that are not here are added,
 // as whoever runs the import might, but never as a user. With replace ours that are not in the
 // file end, and it is done as a user if one runs it.
-func (m *merger) several(n fact.ID, in incoming) error {
+func (m *merger) several(n fact.ID, in fromFile) error {
 	theirs, ours := several(in.versions, m.present), fact.AllCurrent(m.over.Versions(n), m.present)
 	replace, added, removed, ended := m.in.Merge == mergeReplace, 0, 0, 0
 	kind := cmp.Or(m.store.Actor().Kind, knowledge.KindAgent)
@@ -351,16 +330,16 @@ func holdsValue(vs []*fact.Version, value string) bool {
 // that there are never two values at one time. What was withdrawn here is not
 // brought back. Each record counts by itself; one that is not in, or only for a
 // part of its period, is named.
-func (m *merger) append(n fact.ID, in incoming) {
+func (m *merger) append(n fact.ID, in fromFile) {
 	if withdrawn(m.st.Versions(n), m.present) {
 		m.r.Skipped += in.records
 		m.r.Removed += in.records
 		return
 	}
-	fates := map[string]fate{} // by the id of the version that a record made
+	fates := map[string]mergeOutcome{} // by the id of the version that a record made
 	var filled []*fact.Version
 	for _, v := range in.versions {
-		x := fate{missing: naming(v) + ": the file itself holds it for wrong, or has another value for its whole period"}
+		x := mergeOutcome{missing: naming(v) + ": the file itself holds it for wrong, or has another value for its whole period"}
 		if fact.Believed(v) {
 			x = m.fill(n, v)
 		}
@@ -372,10 +351,10 @@ func (m *merger) append(n fact.ID, in incoming) {
 			made = string(v.Supersedes) // a later part of one record
 		}
 		before := fates[made]
-		fates[made] = fate{x.added || before.added, cmp.Or(before.missing, x.missing), cmp.Or(before.partly, x.partly)}
+		fates[made] = mergeOutcome{x.added || before.added, cmp.Or(before.missing, x.missing), cmp.Or(before.partly, x.partly)}
 	}
 	added, left := 0, 0
-	report := func(x fate, at formats.Position) {
+	report := func(x mergeOutcome, at formats.Position) {
 		if x.added {
 			added++
 		} else {
@@ -404,13 +383,13 @@ func (m *merger) append(n fact.ID, in incoming) {
 	}
 	m.r.Skipped += left
 	if added > 0 {
-		m.counted(incoming{versions: filled, records: added}, false)
+		m.counted(fromFile{versions: filled, records: added}, false)
 	}
 }
 
 // mergeOutcome is what happened to a record in an append. Neither missing nor
 // partly is set where ours says the same.
-type fate struct {
+type mergeOutcome struct {
 	added   bool
 	missing string // why it is not in
 	partly  string // why it is in for a shorter period
@@ -428,8 +407,8 @@ func withdrawn(vs []*fact.Version, now time.Time) bool {
 
 // fill adds v where nothing of ours is believed, from its beginning up to the next
 // version of ours.
-func (m *merger) fill(n fact.ID, v *fact.Version) fate {
-	p, x := fact.PeriodOf(v), fate{added: true}
+func (m *merger) fill(n fact.ID, v *fact.Version) mergeOutcome {
+	p, x := fact.PeriodOf(v), mergeOutcome{added: true}
 	for _, w := range fact.Timeline(m.over.Versions(n), m.present) {
 		q := w.Period
 		if !q.Overlaps(p) {
@@ -443,16 +422,16 @@ func (m *merger) fill(n fact.ID, v *fact.Version) fate {
 				x.partly = fmt.Sprintf("%s until %s: %s", naming(v), fact.Day(*p.Until), holds)
 			}
 		case same && q.Union(p).Equal(q):
-			return fate{}
+			return mergeOutcome{}
 		default:
-			return fate{missing: naming(v) + ": " + holds}
+			return mergeOutcome{missing: naming(v) + ": " + holds}
 		}
 	}
 	c := m.restated(v)
 	c.From, c.Until = &p.From, p.Until
 	events, got, err := knowledge.Assert(m.over, c, m.now)
 	if err != nil {
-		return fate{missing: naming(v) + ": " + err.Error()}
+		return mergeOutcome{missing: naming(v) + ": " + err.Error()}
 	}
 	m.keepCounts(events, got.ID, v)
 	m.add(events...)
@@ -462,7 +441,7 @@ func (m *merger) fill(n fact.ID, v *fact.Version) fate {
 // keepCounts keeps the count and the last confirmation of the version that a new
 // one was made after.
 func (m *merger) keepCounts(events []state.Event, version string, after *fact.Version) {
-	stamp(events, version, formats.Record{Confirmations: after.ConfirmationCount, Timestamp: &after.LastConfirmed})
+	stamp(events, version, after.ConfirmationCount, &after.LastConfirmed)
 }
 
 // restated is a version of a file as an assertion.
@@ -485,13 +464,13 @@ func (m *merger) unique(v *fact.Version) *fact.Version {
 	return &w
 }
 
-func (m *merger) counted(in incoming, replaced bool) {
+func (m *merger) counted(in fromFile, replaced bool) {
 	if replaced {
 		m.r.Replaced += in.records
 	} else {
 		m.r.Added += in.records
 	}
-	if len(m.r.First) < firstMost {
+	if len(m.r.First) < maxFirst {
 		v := cmp.Or(fact.Current(in.versions, m.present), in.versions[len(in.versions)-1])
 		m.r.First = append(m.r.First, formats.Record{Category: v.Category, Key: v.Key, Value: v.Value})
 	}
@@ -510,80 +489,6 @@ func known[T any](list []T, x T, same func(a, b T) bool) (there, equal bool) {
 	return i >= 0, i >= 0 && identical(x, list[i])
 }
 
-// clean redacts everything a file brings and takes out what cannot be stored.
-func (m *merger) clean(p *formats.Parsed) {
-	for _, bad := range p.Bad {
-		m.r.Bad = append(m.r.Bad, badLine(bad.Position, bad.Err.Error()))
-	}
-	if d := p.Document; d != nil {
-		m.cleanDocument(d)
-	}
-	good, lines := p.Records[:0], p.Lines[:0]
-	for i, r := range p.Records {
-		formats.Texts(&r, m.text)
-		if _, err := m.check(r); err != nil {
-			m.r.Bad = append(m.r.Bad, badLine(p.Lines[i], err.Error()))
-			continue
-		}
-		good, lines = append(good, r), append(lines, p.Lines[i])
-	}
-	p.Records, p.Lines = good, lines
-	slices.SortStableFunc(m.r.Bad, func(a, b BadLine) int { return cmp.Or(a.Line-b.Line, a.Element-b.Element) })
-}
-
-// text redacts one text of a file, and counts the secrets in it.
-func (m *merger) text(s string) string {
-	clean, found := m.store.Redact(s)
-	m.r.Redacted += len(found)
-	return clean
-}
-
-func (m *merger) cleanDocument(d *formats.Document) {
-	formats.Texts(d, m.text)
-	if !m.whole {
-		d.Facts = slices.DeleteFunc(d.Facts, m.refused)
-	}
-	d.Disputes = slices.DeleteFunc(d.Disputes, m.refusedDispute)
-	m.disputed = map[fact.ID]bool{}
-	for _, x := range d.Disputes {
-		m.disputed[fact.IDOf(x.Category, x.Key)] = false
-	}
-}
-
-// disputeForm is how the ids of disputes look.
-var disputeForm = formats.Regexp(`^d-[0-9a-f]{4,32}$`)
-
-// refusedDispute reports whether a dispute of a fact file is none that this
-// program writes.
-func (m *merger) refusedDispute(x formats.Dispute) bool {
-	c := knowledge.Checked{Category: x.Category, Key: x.Key, Value: x.Value, Confidence: x.Confidence}
-	if x.Removal && x.Rival == nil || x.Rename != nil {
-		c.Value = "-" // it has none
-	}
-	err := c.Validate()
-	kinds := []string{knowledge.KindUser, knowledge.KindFile, knowledge.KindTool, knowledge.KindAgent, knowledge.KindImport}
-	judged := x.State == formats.DisputeAccepted || x.State == formats.DisputeRejected
-	switch {
-	case err != nil:
-	case !disputeForm().MatchString(x.ID):
-		err = refusal.Argument("id", "%q is no id of a dispute", prose.Clip(x.ID, 40))
-	case !judged && x.State != formats.DisputeOpen && x.State != formats.DisputeClosed:
-		err = refusal.Argument("state", "state %q is none of a dispute", prose.Clip(x.State, 40))
-	case judged != (x.Settled != nil):
-		err = refusal.Argument("settled", "a dispute is judged by somebody, or not at all")
-	case !slices.Contains(kinds, x.Source.Kind), x.Settled != nil && !slices.Contains(kinds, x.Settled.Kind):
-		err = refusal.Argument("source", "its source is of no known kind")
-	case x.Rename != nil && (formats.FoldName(x.Rename.Category) == "" || formats.FoldName(x.Rename.Key) == ""):
-		err = refusal.Argument("rename", "the name that it asks for is empty")
-	case x.Rival != nil && (!x.Removal || formats.FoldName(x.Rival.Category) == "" || formats.FoldName(x.Rival.Key) == ""):
-		err = refusal.Argument("rival", "its rival is no fact")
-	}
-	if err != nil {
-		m.r.Bad = append(m.r.Bad, BadLine{Problem: fmt.Sprintf("dispute about [%s/%s]: %v", prose.Line(prose.Clip(x.Category, 40)), prose.Line(prose.Clip(x.Key, 40)), err)})
-	}
-	return err != nil
-}
-
 // dispute takes over a dispute of a file. One about a fact that was here before is an import's
 // claim and not yet judged, whatever the file says. It is otherwise only if a user has theirs
 // replace ours.
@@ -593,45 +498,13 @@ func (m *merger) dispute(x formats.Dispute) {
 	if taken || state.Version(m.over, n, x.Against) == nil {
 		return
 	}
-	if !m.disputed[n] && !(m.in.Merge == mergeReplace && m.store.Actor().Kind == knowledge.KindUser) {
+	if !m.brought[n] && !(m.in.Merge == mergeReplace && m.store.Actor().Kind == knowledge.KindUser) {
 		if x.State != formats.DisputeOpen || len(state.OpenDisputes(m.over, m.over.Disputes(n), m.now)) >= knowledge.MaxDisputes {
 			return
 		}
 		x.Source.Kind = knowledge.KindImport
 	}
 	m.add(state.Event{Dispute: &x})
-}
-
-// refused reports whether a version of a fact file breaks a rule that every
-// assertion obeys. Such a file has no lines to name; the fact is named.
-func (m *merger) refused(v *fact.Version) bool {
-	c := knowledge.Checked{Category: v.Category, Key: v.Key, Value: v.Value, Confidence: v.Confidence, Questions: v.Questions}
-	err := c.Validate()
-	if err == nil && formats.FoldName(v.Key) == "" {
-		err = refusal.Argument("key", "key is empty")
-	}
-	if err != nil {
-		m.r.Bad = append(m.r.Bad, BadLine{Problem: fmt.Sprintf("[%s/%s]: %v", prose.Line(prose.Clip(v.Category, 40)), prose.Line(prose.Clip(v.Key, 40)), err)})
-	}
-	return err != nil
-}
-
-// check is a record as an assertion, checked like any other.
-func (m *merger) check(r formats.Record) (knowledge.Checked, error) {
-	c, err := m.store.Check(knowledge.Assertion{Category: r.Category, Key: r.Key, Value: r.Value, Confidence: r.Confidence, Questions: r.Questions, Privacy: r.Privacy, Tags: r.Tags})
-	if err != nil {
-		return c, err
-	}
-	c.Source.Kind, c.Source.Ref, c.Also = knowledge.KindImport, r.Source, r.Also
-	c.From, c.Until = r.ValidFrom, r.ValidUntil
-	if c.From == nil {
-		c.From = r.Timestamp
-	}
-	c.FromDay = c.From != nil && c.From.Equal(fact.StartOfDay(*c.From)) // a record does not tell a day from its first instant
-	if c.From != nil && c.Until != nil && !c.From.Before(*c.Until) {
-		return c, refusal.Argument("valid_until", "valid_until %s is not after valid_from %s", c.Until.Format(time.RFC3339), c.From.Format(time.RFC3339))
-	}
-	return c, nil
 }
 
 // settle makes the versions of a file's fact obey our rule that no two

@@ -32,7 +32,7 @@ func Publish(ctx context.Context, from, to *knowledge.Store, name string) (Publi
 	if err != nil {
 		return Published{}, err
 	}
-	in, err := Import(ctx, to, Incoming{File: name, Data: &shared, KeepPrivacy: true, Contest: true})
+	in, err := Import(ctx, to, Incoming{File: name, Data: &shared, KeepPrivacy: true, DisputeOutdated: true})
 	return Published{in, n}, err
 }
 

@@ -112,13 +112,13 @@ func fileName(category string, taken map[string][]byte) string {
 }
 
 // removeRooms removes the files of rooms that are no longer there, as they were written.
-func removeRooms(dir string, kept map[string][]byte) error {
+func removeRooms(dir string, exported map[string][]byte) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if _, ok := kept[e.Name()]; ok || !e.Type().IsRegular() || filepath.Ext(e.Name()) != ".md" {
+		if _, ok := exported[e.Name()]; ok || !e.Type().IsRegular() || filepath.Ext(e.Name()) != ".md" {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
@@ -221,6 +221,6 @@ func importRooms(ctx context.Context, s *knowledge.Store, in Incoming, files []f
 	} else {
 		err = s.Update(ctx, decide)
 	}
-	r.First = r.First[:min(len(r.First), firstMost)]
+	r.First = r.First[:min(len(r.First), maxFirst)]
 	return r, err
 }

@@ -46,7 +46,6 @@ import (
 	"leanctx/embed"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
-	"leanctx/knowledge/transfer"
 )
 
 // Main runs one command and returns the exit code. The end of ctx, SIGINT and SIGTERM
@@ -174,10 +173,7 @@ func (r *run) warn(text string) {
 // end closes the stores and reports the error, if any.
 func (r *run) end(ctx context.Context, err error) int {
 	code := exitCode(ctx, err)
-	switch {
-	case is[*transfer.InterruptedError](err): // who ended it should know what is in, at once
-		r.report(err, code)
-	case code != done && code != interrupted:
+	if code != done && code != interrupted {
 		r.report(r.explainAgent(err), code)
 	}
 	if r.stores != nil {
@@ -258,19 +254,14 @@ func exitCode(ctx context.Context, err error) int {
 	case errors.Is(err, fs.ErrNotExist):
 		return notFound
 	}
-	switch op.Classify(err) {
-	case op.Usage:
-		return usage
-	case op.NotFound:
-		return notFound
-	case op.Locked:
-		return locked
-	case op.Unreadable:
-		return unreadable
-	case op.Interrupted:
-		return interrupted
+	if code, known := exitCodes[op.Classify(err)]; known {
+		return code
 	}
 	return failed
+}
+
+var exitCodes = map[op.Class]int{
+	op.Usage: usage, op.NotFound: notFound, op.Locked: locked, op.Unreadable: unreadable, op.Interrupted: interrupted,
 }
 
 func is[E error](err error) bool {
@@ -306,9 +297,7 @@ func (r *run) report(err error, code int) {
 	}
 }
 
-const barWidth = 30
-
-// withBar draws the progress of a long operation, if standard error is a terminal.
+// withBar shows the progress of a long operation, if standard error is a terminal.
 func withBar(ctx context.Context, errs io.Writer) context.Context {
 	if !cli.Terminal(errs) {
 		return ctx
@@ -316,25 +305,19 @@ func withBar(ctx context.Context, errs io.Writer) context.Context {
 	return op.WithProgress(ctx, bar(errs, time.Second))
 }
 
-// bar draws a progress bar some time after the first call, and clears it at the end.
-func bar(out io.Writer, after time.Duration) func(done, total int) {
-	var start, last time.Time
+// bar shows how far an operation is, at most so often, and clears the line at the end.
+func bar(out io.Writer, every time.Duration) func(done, total int) {
+	const width = 30
+	last, drawn := time.Now(), false
 	return func(done, total int) {
-		now := time.Now()
-		if start.IsZero() {
-			start = now
-		}
-		drawn := !last.IsZero()
 		switch {
-		case done >= total:
-			if drawn {
-				fmt.Fprint(out, "\r\033[K")
-			}
-			start, last = time.Time{}, time.Time{}
-		case now.Sub(start) >= after && (!drawn || now.Sub(last) >= 100*time.Millisecond):
-			last = now
-			full := done * barWidth / total
-			fmt.Fprintf(out, "\r[%s%s] %d of %d", strings.Repeat("#", full), strings.Repeat(" ", barWidth-full), done, total)
+		case done >= total && drawn:
+			fmt.Fprint(out, "\r\033[K")
+			drawn = false
+		case done < total && time.Since(last) >= every:
+			last, drawn = time.Now(), true
+			full := done * width / total
+			fmt.Fprintf(out, "\r[%s%s] %d of %d", strings.Repeat("#", full), strings.Repeat(" ", width-full), done, total)
 		}
 	}
 }

@@ -17,8 +17,8 @@ import (
 
 // A directory of notes is read up to these limits. A vault of years is smaller.
 const (
-	mostNotes     = 5_000
-	mostNoteBytes = 64 << 20
+	maxNotes     = 5_000
+	maxNoteBytes = 64 << 20
 )
 
 // input is what an import reads.
@@ -104,20 +104,20 @@ func (x *input) readNotes(root, dir string) error {
 			return err
 		}
 		defer f.Close()
-		text, err := io.ReadAll(io.LimitReader(f, int64(mostNoteBytes-total)+1))
+		text, err := io.ReadAll(io.LimitReader(f, int64(maxNoteBytes-total)+1))
 		if err != nil {
 			return err
 		}
 		file := foreign.File{Name: named(root, filepath.Join(dir, filepath.FromSlash(name))), Text: text}
-		if !strings.Contains(name, "/") && isRoom(file) && len(text) <= mostNoteBytes-total {
+		if !strings.Contains(name, "/") && isRoom(file) && len(text) <= maxNoteBytes-total {
 			x.rooms = append(x.rooms, file)
 			return nil
 		}
-		if len(x.files) == mostNotes {
-			return refusal.Argument("file", "%s has more than %s Markdown files", dir, prose.Number(mostNotes))
+		if len(x.files) == maxNotes {
+			return refusal.Argument("file", "%s has more than %s Markdown files", dir, prose.Number(maxNotes))
 		}
-		if total += len(text); total > mostNoteBytes {
-			return refusal.Argument("file", "the Markdown files in %s have more than %d MiB", dir, mostNoteBytes>>20)
+		if total += len(text); total > maxNoteBytes {
+			return refusal.Argument("file", "the Markdown files in %s have more than %d MiB", dir, maxNoteBytes>>20)
 		}
 		x.files = append(x.files, file)
 		return nil
