@@ -38,7 +38,6 @@ type Report struct {
 	WithoutQuestions int                     `json:"without_questions"` // active facts, patterns and gotchas that have no stored questions
 	Maintenance      *formats.Insight        `json:"maintenance,omitempty"`
 	Index            string                  `json:"index"`
-	Reindexing       bool                    `json:"-"`                           // the index on disk was damaged or gone, and holds no fact yet
 	Journal          int64                   `json:"journal_overgrown,omitempty"` // its bytes, when it is so long that it slows every command
 	Clock            string                  `json:"clock,omitempty"`             // the newest commit is dated in the future
 	Damage           []string                `json:"damage"`
@@ -110,13 +109,16 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.NoArgs) (r Repo
 	if r.HasVectors = encoder != nil; r.HasVectors && err == nil { // it takes long, and writers wait for a view
 		r.NearDuplicates, r.Compared, err = nearDuplicates(ctx, s, *encoder, all, judged)
 	}
+	unopened := s.OpenIndex(ctx) // before its condition is asked for
 	files := s.Condition()
 	if empty {
 		r.Gone = files.Witness
 	}
-	x := files.Index
-	r.Index, r.Reindexing = indexStatus(x), x.Open && !x.Stored && !x.Newer && x.Pending == 0 && r.Facts > 0
+	r.Index = indexStatus(files.Index)
 	r.damage(ctx, s, files)
+	if unopened != nil && err == nil {
+		r.Damage = append(r.Damage, "the text index cannot be opened: "+unopened.Error())
+	}
 	return r, err
 }
 
@@ -277,8 +279,6 @@ func (r Report) TextIn(call prose.Syntax) string {
 // indexStatus says what the index is.
 func indexStatus(x state.IndexStatus) string {
 	switch {
-	case !x.Open:
-		return "not opened yet (made when first searched)"
 	case x.Newer:
 		return "on disk for a newer version of the program only; in memory, " + prose.Count(x.Pending, "fact")
 	case !x.Stored:

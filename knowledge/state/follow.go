@@ -354,7 +354,6 @@ type IndexStatus struct {
 	At      time.Time // of the newest commit that the index on disk has
 	Pending int       // facts that only memory has
 	Stored  bool      // there is one on disk
-	Open    bool      // it was used yet
 	Newer   bool      // a newer version of the program wrote the one on disk: it is not used, and none is written
 }
 
@@ -367,7 +366,7 @@ func (l *Log) IndexStatus() IndexStatus {
 		return IndexStatus{}
 	}
 	at, stored := x.OnDisk()
-	r := IndexStatus{At: at.At, Pending: x.Pending(), Stored: stored && !l.index.stale, Open: true}
+	r := IndexStatus{At: at.At, Pending: x.Pending(), Stored: stored && !l.index.stale}
 	r.Newer = !r.Stored && index.Newer(l.index.dir)
 	return r
 }

@@ -112,11 +112,7 @@ func (x *examination) model() {
 	}
 }
 
-// absentWord is a word that no fact contains. A search for it opens the index, which rebuilds
-// a damaged one, and counts as no retrieval of a fact.
-const absentWord = "lean-ctx-doctor-looks-for-nothing"
-
-const beginAnew = "put a backup in its place, or lean-ctx doctor --fix to begin anew"
+const startOverAdvice = "put a backup in its place, or lean-ctx doctor --fix to start over"
 
 // store checks the project's facts, their index, and what the repository has of them.
 func (x *examination) store(ctx context.Context) {
@@ -124,9 +120,6 @@ func (x *examination) store(ctx context.Context) {
 	sc.Effect = op.Reads // it works on a disk that cannot be written
 	store, err := x.stores.facts(ctx, sc)
 	var h advice.Report
-	if err == nil {
-		_, err = store.Recall(ctx, knowledge.Question{Query: absentWord, Mode: "lexical", Limit: 1})
-	}
 	if err == nil {
 		h, err = advice.Health(ctx, store, knowledge.NoArgs{})
 	}
@@ -138,11 +131,11 @@ func (x *examination) store(ctx context.Context) {
 		x.problem("store", err.Error(), "lean-ctx knowledge health")
 		return
 	case h.Gone != "" && !x.fix:
-		x.problem("store", h.Damage[0], beginAnew)
+		x.problem("store", h.Damage[0], startOverAdvice)
 		return
 	case h.Gone != "":
 		if err := x.remove(h.Gone); err != nil {
-			x.problem("store", err.Error(), beginAnew)
+			x.problem("store", err.Error(), startOverAdvice)
 			return
 		}
 		x.fine("store", h.Damage[0])
@@ -171,9 +164,6 @@ func (x *examination) store(ctx context.Context) {
 		x.problem("store", h.Clock, "")
 	default:
 		x.fine("store", fmt.Sprintf("%s, %s contradictory, no damage", prose.Count(h.Facts, "fact"), prose.Count(len(h.Contradictions), "pair")))
-	}
-	if h.Reindexing {
-		h.Index = "damaged or missing; it is being rebuilt"
 	}
 	x.fine("index", h.Index)
 	x.repository(ctx, sc)
