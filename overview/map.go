@@ -68,9 +68,6 @@ func NewMap(root string, o *MapOptions) *Map {
 	return m
 }
 
-// Close does nothing: a map has no open files.
-func (m *Map) Close() error { return nil }
-
 // Inquiry asks for an overview.
 type Inquiry struct {
 	Task   string `json:"task,omitempty" arg:"1" jsonschema:"what you are about to do, in a sentence; without it, the most central files are listed"`

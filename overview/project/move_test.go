@@ -143,7 +143,7 @@ func TestForget(t *testing.T) {
 	b.repo("app")
 	app := b.resolve(p, "app")
 	gone, err := p.Forget(t.Context(), "app")
-	if err != nil || gone.Hash != app.Hash || gone.Data != "knowledge/"+app.Hash {
+	if err != nil || gone.Hash != app.Hash {
 		t.Fatal(gone, err)
 	}
 	if list, err := p.List(t.Context()); err != nil || len(list) != 0 {
@@ -225,7 +225,7 @@ func TestGitIsNotWaitedForLong(t *testing.T) {
 	}
 	p := b.open(&Options{Git: b.path("hangs"), GitTimeout: 50 * time.Millisecond})
 	app := b.resolve(p, "app")
-	if !app.Created || len(app.FirstCommits) != 0 {
+	if !app.Known || len(app.FirstCommits) != 0 {
 		t.Errorf("%+v", app)
 	}
 	p = b.open(&Options{Git: b.path("hangs"), GitTimeout: time.Hour})

@@ -24,7 +24,7 @@ import (
 
 const (
 	idFileName = ".lean-ctx-id"
-	idMost     = 256 // characters of an identity
+	maxID      = 256 // characters of an identity
 	smallFile  = 4 << 10
 )
 
@@ -136,7 +136,7 @@ func readID(dir string) (string, error) {
 		return "", err
 	}
 	bad := func(what string) (string, error) {
-		return "", fmt.Errorf("%s %s: it must hold one line, 1 to %d characters, that names the project; fix or remove it", slashed(name), what, idMost)
+		return "", fmt.Errorf("%s %s: it must hold one line, 1 to %d characters, that names the project; fix or remove it", slashed(name), what, maxID)
 	}
 	if !info.Mode().IsRegular() {
 		return bad("is not a file")
@@ -149,7 +149,7 @@ func readID(dir string) (string, error) {
 	switch {
 	case id == "":
 		return bad("is empty")
-	case len(text) >= smallFile, utf8.RuneCountInString(id) > idMost:
+	case len(text) >= smallFile, utf8.RuneCountInString(id) > maxID:
 		return bad("is too long")
 	case !utf8.ValidString(id):
 		return bad("is not UTF-8")

@@ -51,12 +51,11 @@ import (
 
 // Options are the settings of Open; nil and the zero value work.
 type Options struct {
-	Worktrees   string           // "share" (the default): the work trees of a repository are one project; "isolate": each its own
-	Git         string           // the git program; default "git"
-	GitTimeout  time.Duration    // default 2 s
-	Now         func() time.Time // default time.Now
-	LockTimeout time.Duration    // default the journal's
-	Logger      *slog.Logger
+	Worktrees  string           // "share" (the default): the work trees of a repository are one project; "isolate": each its own
+	Git        string           // the git program; default "git"
+	GitTimeout time.Duration    // default 2 s
+	Now        func() time.Time // default time.Now
+	Logger     *slog.Logger
 }
 
 // Registry maps projects to their hashes. It is safe for concurrent use, also by several
@@ -72,8 +71,7 @@ type Project struct {
 	Name         string    `json:"name"` // the last component of Root
 	Root         string    `json:"root"` // the requested work tree or directory, or else the first known one
 	ID           string    `json:"id,omitempty"`
-	Known        bool      `json:"known"`             // it is recorded
-	Created      bool      `json:"created,omitempty"` // it was recorded by this call
+	Known        bool      `json:"known"` // it is recorded
 	CreatedAt    time.Time `json:"created_at,omitzero"`
 	Remote       string    `json:"remote,omitempty"` // host/path, without user and password
 	FirstCommits []string  `json:"first_commits,omitempty"`
@@ -103,7 +101,7 @@ func Open(dataDir string, o *Options) (*Registry, error) {
 		p.o.Now = time.Now
 	}
 	log, err := journal.Open(dataDir, machine{}, &journal.Options{
-		Name: "projects", Schema: schema, Now: p.o.Now, LockTimeout: p.o.LockTimeout, Logger: p.o.Logger,
+		Name: "projects", Schema: schema, Now: p.o.Now, Logger: p.o.Logger,
 	})
 	if err != nil {
 		return nil, err
@@ -167,7 +165,6 @@ func (p *Registry) resolve(ctx context.Context, path string, record bool) (Proje
 func (v resolution) project(s *observation) Project {
 	out := v.record.project()
 	out.Root, out.Name, out.Notices = s.root, projectName(s.root), v.notices
-	out.Created = v.created && s.learn
 	if v.created && !s.learn {
 		out.Known, out.CreatedAt = false, time.Time{}
 	}
@@ -322,18 +319,12 @@ func (p *Registry) take(ctx context.Context, s *observation, path string) (Proje
 	return out, err
 }
 
-// Forgotten is a project that is no longer in the map.
-type Forgotten struct {
-	Project
-	Data string `json:"data"` // where its facts are, relative to the data directory; not removed
-}
-
 // Forget removes a project (see Show) from the map. Its data stay until the caller removes
 // them. No other project ever gets its hash.
-func (p *Registry) Forget(ctx context.Context, ref string) (Forgotten, error) {
+func (p *Registry) Forget(ctx context.Context, ref string) (Project, error) {
 	found, err := p.Show(ctx, ref)
 	if err != nil {
-		return Forgotten{}, err
+		return Project{}, err
 	}
 	err = p.update(ctx, func(a *registry, now time.Time) ([]change, error) {
 		if a.records[found.Hash] == nil {
@@ -341,5 +332,5 @@ func (p *Registry) Forget(ctx context.Context, ref string) (Forgotten, error) {
 		}
 		return []change{{Forget: found.Hash}}, nil
 	})
-	return Forgotten{Project: found, Data: "knowledge/" + found.Hash}, err
+	return found, err
 }

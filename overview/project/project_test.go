@@ -172,7 +172,7 @@ func TestAnywhereInAProjectIsTheProject(t *testing.T) {
 	app := b.resolve(p, "app")
 	b.same("in the work tree", app, b.resolve(p, "app/src/deep"), b.resolve(p, "link"),
 		b.resolve(p, "app/"), b.resolve(p, "app/.git"), b.resolve(p, "app/.git/objects"))
-	if app.Name != "app" || app.Root != filepath.ToSlash(b.path("app")) || !app.Created {
+	if app.Name != "app" || app.Root != filepath.ToSlash(b.path("app")) || !app.Known {
 		t.Errorf("%+v", app)
 	}
 	b.different("no repository", app, b.resolve(p, "plain"), b.resolve(p, "plain/sub"), b.resolve(p, "."))
@@ -183,14 +183,14 @@ func TestLookupRecordsNothing(t *testing.T) {
 	p := b.open(nil)
 	b.repo("app")
 	before := b.lookup(p, "app")
-	if before.Known || before.Created || !validHash(before.Hash) {
+	if before.Known || !validHash(before.Hash) {
 		t.Errorf("%+v", before)
 	}
 	if _, err := os.Stat(b.data); !os.IsNotExist(err) {
 		t.Errorf("a lookup made the data directory: %v", err)
 	}
 	b.same("the hash that was foretold", before, b.resolve(p, "app"), b.lookup(p, "app"))
-	if after := b.lookup(p, "app"); !after.Known || after.Created {
+	if after := b.lookup(p, "app"); !after.Known {
 		t.Errorf("%+v", after)
 	}
 }

@@ -214,13 +214,13 @@ func (r *record) replaced(s *observation) *record {
 	return next.with(s, -1)
 }
 
-const mostNamed = 3 // projects in one notice
+const maxNamed = 3 // projects in one notice
 
 // doubt says which projects were not followed, why, and what to do.
 func doubt(all []*record, why map[*record]string) string {
 	slices.SortFunc(all, func(a, b *record) int { return strings.Compare(a.Hash, b.Hash) })
 	var names []string
-	for _, r := range all[:min(len(all), mostNamed)] {
+	for _, r := range all[:min(len(all), maxNamed)] {
 		names = append(names, fmt.Sprintf("project %s (%s), %s", r.Hash, r.root(), why[r]))
 	}
 	to, more, apart := all[0].Hash, "", "The two have separate memories"

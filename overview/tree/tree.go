@@ -29,6 +29,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -40,7 +41,7 @@ import (
 type Options struct {
 	Git        string        // the git program; default "git"
 	GitTimeout time.Duration // for one run of git; default 30 s
-	Most       int           // files to list; default 500,000
+	MaxFiles   int           // files to list; default 500,000
 	Logger     *slog.Logger
 }
 
@@ -68,7 +69,7 @@ func List(ctx context.Context, root string, o *Options) (*Tree, error) {
 	}
 	l.o.Git = cmp.Or(l.o.Git, "git")
 	l.o.GitTimeout = cmp.Or(l.o.GitTimeout, 30*time.Second)
-	l.o.Most = cmp.Or(l.o.Most, 500_000)
+	l.o.MaxFiles = cmp.Or(l.o.MaxFiles, 500_000)
 	l.o.Logger = cmp.Or(l.o.Logger, slog.New(slog.DiscardHandler))
 	info, err := os.Stat(root)
 	if err != nil {
@@ -93,54 +94,57 @@ type lister struct {
 }
 
 func (l *lister) list(ctx context.Context) error {
-	where, known := l.place(ctx)
+	// Before the first commit the first answer comes with an error.
+	out, err := run(ctx, l.root, &l.o, "", "rev-parse", "--is-inside-work-tree", "--verify", "-q", "HEAD")
+	answers := strings.Fields(string(out))
 	switch {
-	case known && where.bare:
-		l.out.Note = "a bare repository: no files are checked out"
+	case len(answers) > 0 && answers[0] == "false":
+		l.out.Note = "a bare repository or a git directory: no files are checked out here"
 		return nil
-	case known && where.inside:
-		l.out.Note = "inside a git directory: it has no files of a project"
-		return nil
-	case known && where.tree:
-		l.out.Head = where.head
-		names, err := l.lsFiles(ctx)
-		if err == nil {
-			l.out.Git = true
-			return l.stat(ctx, names)
+	case len(answers) > 0:
+		var names []string
+		if names, err = l.lsFiles(ctx); err == nil {
+			l.out.Git, l.out.Head = true, strings.Join(answers[1:], "")
+			return l.stat(ctx, l.first(names))
 		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		l.o.Logger.Debug("git did not list the files", "root", l.root, "error", err)
 	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	l.o.Logger.Debug("git did not list the files", "root", l.root, "error", err) // there is none, no repository, or it refuses
 	return l.walk(ctx)
 }
 
 // stat adds the named files. It leaves out those that are gone or not regular. A name that git
 // gives for a directory is a submodule's, or that of a file which a directory has replaced.
 func (l *lister) stat(ctx context.Context, names []string) error {
-	if len(names) > l.o.Most {
-		names = names[:l.o.Most]
-		l.full()
-	}
 	l.out.Files = make([]File, 0, len(names))
 	for _, name := range names {
-		if info, err := os.Lstat(l.root + "/" + name); err == nil && info.Mode().IsRegular() {
+		info, err := os.Lstat(l.root + "/" + name)
+		switch {
+		case err != nil:
+		case info.IsDir():
+			if i, _ := slices.BinarySearch(names, name+"/"); i == len(names) || !strings.HasPrefix(names[i], name+"/") {
+				l.out.Separate = append(l.out.Separate, name+"/")
+			}
+		case info.Mode().IsRegular():
 			l.out.Files = append(l.out.Files, File{name, info.Size(), info.ModTime().UnixNano()})
 		}
 	}
 	return ctx.Err()
 }
 
-// full notes that not all files are listed.
-func (l *lister) full() {
-	l.note(fmt.Sprintf("more files than are looked at: only the first %d are listed", l.o.Most))
+// first are the names that are looked at.
+func (l *lister) first(names []string) []string {
+	if len(names) > l.o.MaxFiles {
+		names = names[:l.o.MaxFiles]
+		l.note(fmt.Sprintf("more files than are looked at: only the first %d are listed", l.o.MaxFiles))
+	}
+	return names
 }
 
 func (l *lister) note(text string) {
-	if !strings.Contains(l.out.Note, text) {
-		l.out.Note = strings.TrimPrefix(l.out.Note+"; "+text, "; ")
-	}
+	l.out.Note = strings.TrimPrefix(l.out.Note+"; "+text, "; ")
 }
 
 // Vendored reports whether a file is third-party code inside the project. dir is the
@@ -174,56 +178,55 @@ var caches = map[string]bool{
 
 // walk lists the files without git, and leaves out what git ignores. What cannot be read is left out.
 func (l *lister) walk(ctx context.Context) error {
-	todo, names := []string{""}, []string(nil) // directories with a slash at the end; the root is empty
-	for len(todo) > 0 && len(names) <= l.o.Most {
-		if err := ctx.Err(); err != nil {
-			return err
+	var names []string
+	top := l.root + string(filepath.Separator) // a link is followed then
+	err := filepath.WalkDir(top, func(full string, e fs.DirEntry, err error) error {
+		rel, relErr := filepath.Rel(l.root, full)
+		name := filepath.ToSlash(rel)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil || relErr != nil:
+			l.o.Logger.Debug("a directory is left out", "directory", full, "error", errors.Join(err, relErr))
+		case e.IsDir() && name != ".":
+			return l.enter(full, name)
+		case e.Type().IsRegular() && e.Name() != ".git":
+			names = append(names, name)
 		}
-		next := todo[len(todo)-1]
-		files, below := l.directory(next)
-		todo, names = append(todo[:len(todo)-1], below...), append(names, files...)
+		if len(names) > l.o.MaxFiles {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	if len(names) > l.o.Most {
-		l.full()
-	}
-	kept, err := l.notIgnored(ctx, names)
+	names = l.first(names)
+	files, err := l.notIgnored(ctx, names)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil {
 		l.o.Logger.Debug("git did not say what is ignored", "root", l.root, "error", err)
 		l.note("git did not answer: .gitignore is not read, and names that begin with a dot are left out")
-		kept = slices.DeleteFunc(names, func(name string) bool { return strings.Contains("/"+name, "/.") })
+		files = slices.DeleteFunc(names, func(name string) bool { return strings.Contains("/"+name, "/.") })
 	}
-	return l.stat(ctx, kept)
+	return l.stat(ctx, files)
 }
 
-// directory lists the files of one directory and the directories in it. For an unreadable
-// one both are empty.
-func (l *lister) directory(dir string) (files, below []string) {
-	full := filepath.Join(l.root, filepath.FromSlash(dir))
-	entries, err := os.ReadDir(full)
-	if err != nil && len(entries) == 0 {
-		l.o.Logger.Debug("a directory is left out", "directory", full, "error", err)
-		return nil, nil
+// enter says whether a walk goes into a directory below the root: not into git's own, into other
+// repositories, and into what programs fill.
+func (l *lister) enter(full, name string) error {
+	base := path.Base(name)
+	if base == ".git" {
+		return fs.SkipDir
 	}
-	if dir != "" && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == ".git" }) { // a work tree of its own
-		l.out.Separate = append(l.out.Separate, dir)
-		return nil, nil
+	_, err := os.Lstat(filepath.Join(full, ".git"))
+	if err == nil || installed[base] || caches[name] || name == "go/pkg" {
+		l.out.Separate = append(l.out.Separate, name+"/")
+		return fs.SkipDir
 	}
-	for _, e := range entries {
-		name := dir + e.Name()
-		switch {
-		case e.Name() == ".git":
-		case e.IsDir() && (installed[e.Name()] || dir == "" && caches[e.Name()] || name == "go/pkg"):
-			l.out.Separate = append(l.out.Separate, name+"/")
-		case e.IsDir():
-			below = append(below, name+"/")
-		case e.Type().IsRegular():
-			files = append(files, name)
-		}
-	}
-	return files, below
+	return nil
 }
 
 // notIgnored are the names that git's rules do not ignore. git wants a repository even for that: it
@@ -258,30 +261,6 @@ func (l *lister) notIgnored(ctx context.Context, names []string) ([]string, erro
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return ignored[name] }), err
 }
 
-// place is where a directory stands, as git sees it.
-type place struct {
-	bare   bool
-	inside bool // in a git directory
-	tree   bool // in a work tree
-	head   string
-}
-
-// place asks git about the root; not known if there is no git, no repository, or git refuses to speak of it.
-func (l *lister) place(ctx context.Context) (place, bool) {
-	out, err := run(ctx, l.root, &l.o, "", "rev-parse", "--is-bare-repository", "--is-inside-git-dir", "--is-inside-work-tree", "--verify", "-q", "HEAD")
-	lines := strings.Fields(string(out))
-	if len(lines) < 3 { // before the first commit the three answers come with an error
-		l.o.Logger.Debug("git does not know the directory", "root", l.root, "error", err)
-		return place{}, false
-	}
-	p := place{bare: lines[0] == "true", inside: lines[1] == "true", tree: lines[2] == "true"}
-	if len(lines) > 3 {
-		p.head = lines[3]
-	}
-	p.bare = p.bare && !p.tree
-	return p, true
-}
-
 // lsFiles are the names of what git keeps and of what it would, each once.
 func (l *lister) lsFiles(ctx context.Context) ([]string, error) {
 	out, err := run(ctx, l.root, &l.o, "", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -299,29 +278,7 @@ func (l *lister) lsFiles(ctx context.Context) ([]string, error) {
 		}
 	}
 	slices.Sort(names)
-	names = slices.Compact(names) // unmerged ones stand there three times
-	return l.withoutModules(names), nil
-}
-
-// withoutModules takes submodules out of the names. Git lists them like
-// files; they are directories.
-func (l *lister) withoutModules(names []string) []string {
-	data, err := os.ReadFile(filepath.Join(l.root, ".gitmodules"))
-	if err != nil {
-		return names
-	}
-	for line := range strings.Lines(string(data)) {
-		key, value, ok := strings.Cut(line, "=")
-		if !ok || strings.TrimSpace(key) != "path" {
-			continue
-		}
-		module := strings.Trim(strings.TrimSpace(value), `"`)
-		if i, found := slices.BinarySearch(names, module); found {
-			names = slices.Delete(names, i, i+1)
-			l.out.Separate = append(l.out.Separate, module+"/")
-		}
-	}
-	return names
+	return slices.Compact(names), nil // unmerged ones stand there three times
 }
 
 // History is what the last commits say.
@@ -338,7 +295,7 @@ type Commit struct {
 
 // maxTogether is how many files a commit may touch for it to tell which belong
 // together: a larger one renames, formats or imports.
-const togetherMost = 30
+const maxTogether = 30
 
 // Recent tells what the last commits touched, at most so many back from head.
 // Names are relative to root. It takes two seconds at most; what git does not tell
@@ -367,7 +324,7 @@ func Recent(ctx context.Context, root, head string, commits int, o *Options) (Hi
 				h.Touched[f] = n
 			}
 		}
-		if len(files) > 0 && len(files) <= togetherMost {
+		if len(files) > 0 && len(files) <= maxTogether {
 			h.Commits = append(h.Commits, Commit{subject, files})
 		}
 		n++

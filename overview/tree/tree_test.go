@@ -236,7 +236,7 @@ func TestRecent(t *testing.T) {
 		t.Errorf("%v %v", got, err)
 	}
 	odd := []string{"a\nb", "\nc"}
-	for i := range togetherMost {
+	for i := range maxTogether {
 		odd = append(odd, fmt.Sprint(i))
 	}
 	for _, name := range odd {
@@ -249,7 +249,7 @@ func TestRecent(t *testing.T) {
 	y.git(".", "add", ".")
 	y.git(".", "commit", "-q", "-m", "many files")
 	got, err = Recent(t.Context(), y.root, y.list(".", nil).Head, 2, nil)
-	if d := cmp.Diff([]Commit{{"", []string{"\nc", "a\nb"}}}, got.Commits); d != "" || err != nil || got.Touched["more"] != 0 || got.Touched["\nc"] != 1 || len(got.Touched) != togetherMost+3 {
+	if d := cmp.Diff([]Commit{{"", []string{"\nc", "a\nb"}}}, got.Commits); d != "" || err != nil || got.Touched["more"] != 0 || got.Touched["\nc"] != 1 || len(got.Touched) != maxTogether+3 {
 		t.Error(d, err, got.Touched)
 	}
 }
@@ -271,9 +271,53 @@ func TestTooMany(t *testing.T) {
 	}
 	y.git(".", "init", "-q")
 	for _, git := range []string{"", noGit.Git} {
-		tree := y.list(".", &Options{Git: git, Most: 7})
+		tree := y.list(".", &Options{Git: git, MaxFiles: 7})
 		if len(tree.Files) != 7 || tree.Note == "" {
 			t.Errorf("%+v", tree)
+		}
+	}
+}
+
+// The limit counts also what git ignores. Then the list is not whole, and says so.
+func TestTooManyIgnored(t *testing.T) {
+	y := newYard(t)
+	y.git(".", "version") // it decides what is ignored
+	y.write(".gitignore", "*.log\n")
+	for i := range 20 {
+		y.write(fmt.Sprintf("a%d.log", i), "x")
+	}
+	y.write("b.go", "package b")
+	if tree := y.list(".", &Options{MaxFiles: 10}); len(tree.Files) != 1 || strings.Count(tree.Note, "more files") != 1 {
+		t.Errorf("%+v", tree)
+	}
+}
+
+// A directory in the place of a file that git knows is a part of the project.
+func TestDirectoryInPlaceOfFile(t *testing.T) {
+	y := newYard(t)
+	y.write("foo", "x")
+	y.git(".", "init", "-q")
+	y.git(".", "add", ".")
+	if err := os.Remove(filepath.Join(y.root, "foo")); err != nil {
+		t.Fatal(err)
+	}
+	y.write("foo-bar", "x")
+	y.write("foo/bar.go", "package foo")
+	if tree := y.list(".", nil); len(tree.Separate) > 0 || !slices.Equal(paths(tree), []string{"foo-bar", "foo/bar.go"}) {
+		t.Errorf("%+v", tree)
+	}
+}
+
+// A project may be reached by a link.
+func TestLinkToRoot(t *testing.T) {
+	y := newYard(t)
+	y.write("app/a/b.go", "package b")
+	if err := os.Symlink("app", filepath.Join(y.root, "link")); err != nil {
+		t.Skip(err)
+	}
+	for _, o := range []*Options{nil, noGit} {
+		if got := paths(y.list("link", o)); !slices.Equal(got, []string{"a/b.go"}) {
+			t.Errorf("%q", got)
 		}
 	}
 }

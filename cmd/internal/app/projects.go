@@ -165,8 +165,9 @@ func (f projectForget) NeedsConfirm() string {
 }
 
 type forgotten struct {
-	project.Forgotten
-	Erased bool `json:"erased"`
+	project.Project
+	Data   string `json:"data"` // where its facts are, or were
+	Erased bool   `json:"erased"`
 }
 
 func (f forgotten) Text() string {
@@ -181,17 +182,17 @@ func (c projectCommands) forget(ctx context.Context, sc op.Scope, a projectForge
 	if err != nil {
 		return forgotten{}, err
 	}
-	f, err := projects.Forget(ctx, a.Ref)
+	p, err := projects.Forget(ctx, a.Ref)
 	if err != nil {
 		return forgotten{}, err
 	}
-	m, err := c.stores.membership(f.Hash)
+	f := forgotten{p, "", a.Erase}
+	m, err := c.stores.membership(p.Hash)
 	if err != nil {
-		return forgotten{f, false}, err
+		return f, err
 	}
-	data := path.Clean(f.Data)
 	if f.Data = m.knowledgeDir(); !a.Erase {
-		return forgotten{f, false}, nil
+		return f, nil
 	}
 	// Through the root, so that nothing outside is removed, whatever the map says.
 	root, err := os.OpenRoot(c.stores.config.DataDir)
@@ -199,7 +200,8 @@ func (c projectCommands) forget(ctx context.Context, sc op.Scope, a projectForge
 		return forgotten{}, err
 	}
 	defer root.Close()
-	return forgotten{f, true}, errors.Join(root.RemoveAll(data), root.RemoveAll(data+".known"), root.RemoveAll(path.Join(teamsDir, f.Hash)))
+	data := path.Join("knowledge", p.Hash)
+	return f, errors.Join(root.RemoveAll(data), root.RemoveAll(data+".known"), root.RemoveAll(path.Join(teamsDir, p.Hash)))
 }
 
 // at returns the map, and the given path or the project's.
