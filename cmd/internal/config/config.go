@@ -77,105 +77,62 @@ type Config struct {
 	HooksOff     bool // hooks of clients say nothing
 }
 
-// Load reads the environment; it opens no file. project and agent are the flags of these names.
-func Load(project, agent string) (*Config, error) {
-	c := new(Config)
-	return c, c.fill(project, agent)
-}
-
 // env is a variable's value. One of white space counts as not set.
 func env(name string) string { return strings.TrimSpace(os.Getenv(name)) }
 
-func (c *Config) fill(project, agent string) error {
-	var err error
-	if c.DataDir, err = c.dir(DataDirVar, env(DataDirVar)); err != nil {
-		return err
-	}
+// Load reads the environment; it opens no file. project and agent are the flags of these names.
+func Load(project, agent string) (*Config, error) {
+	c := &Config{DataDir: env(DataDirVar), Agent: cmp.Or(strings.TrimSpace(agent), env(AgentVar)), LogLevel: slog.LevelWarn}
+	home, err := c.Home()
 	if c.DataDir == "" {
-		home, err := c.Home()
 		if err != nil {
-			return &Error{What: "data directory", Problem: err.Error(), Advice: "set " + DataDirVar}
+			return nil, &Error{What: "data directory", Problem: err.Error(), Advice: "set " + DataDirVar}
 		}
 		c.DataDir = filepath.Join(home, dataDirName)
 	}
-	c.Legacy = c.legacy()
-	if c.ModelsDir, err = c.dir(ModelsDirVar, env(ModelsDirVar)); err != nil {
-		return err
+	c.Project = cmp.Or(project, env(ProjectVar), ".")
+	c.ModelsDir = cmp.Or(env(ModelsDirVar), filepath.Join(c.DataDir, modelsDirName))
+	if err := c.Paths(&c.DataDir, &c.Project, &c.ModelsDir); err != nil {
+		return nil, err
 	}
-	c.ModelsDir = cmp.Or(c.ModelsDir, filepath.Join(c.DataDir, modelsDirName))
-	if c.AutoDownload, err = isOn(DownloadVar, env(DownloadVar), false); err != nil {
-		return err
-	}
-	hooks, err := isOn(HooksVar, env(HooksVar), true)
-	if err != nil {
-		return err
-	}
-	c.HooksOff = !hooks
-	if c.Project, err = c.project(project); err != nil {
-		return err
-	}
-	c.Agent = cmp.Or(strings.TrimSpace(agent), env(AgentVar))
-	c.LogLevel = slog.LevelWarn
-	if level := env(LogVar); level != "" {
-		if err := c.LogLevel.UnmarshalText([]byte(level)); err != nil {
-			return &Error{What: LogVar, Problem: fmt.Sprintf("%q is not a level", level), Advice: "use debug, info, warn or error"}
+	c.Legacy = []string{c.DataDir}
+	if env(DataDirVar) == "" {
+		for _, at := range [][2]string{{"XDG_CONFIG_HOME", ".config"}, {"XDG_DATA_HOME", ".local/share"}} {
+			dir := env(at[0])
+			if !filepath.IsAbs(dir) {
+				dir = filepath.Join(home, at[1])
+			}
+			c.Legacy = append(c.Legacy, filepath.Join(dir, legacyDirName))
 		}
 	}
-	return nil
+	if c.AutoDownload, err = isOn(DownloadVar, false); err != nil {
+		return nil, err
+	}
+	hooks, err := isOn(HooksVar, true)
+	if err != nil {
+		return nil, err
+	}
+	c.HooksOff = !hooks
+	if level := env(LogVar); level != "" {
+		if err := c.LogLevel.UnmarshalText([]byte(level)); err != nil {
+			return nil, &Error{What: LogVar, Problem: fmt.Sprintf("%q is not a level", level), Advice: "use debug, info, warn or error"}
+		}
+	}
+	return c, nil
 }
 
 // isOn is the value of a variable that is on or off.
-func isOn(name, value string, standard bool) (bool, error) {
-	switch strings.ToLower(value) {
+func isOn(name string, standard bool) (bool, error) {
+	switch value := env(name); strings.ToLower(value) {
 	case "":
 		return standard, nil
 	case "on", "1", "true":
 		return true, nil
 	case "off", "0", "false":
 		return false, nil
+	default:
+		return false, &Error{What: name, Problem: fmt.Sprintf("%q is neither on nor off", value), Advice: "use on or off"}
 	}
-	return false, &Error{What: name, Problem: fmt.Sprintf("%q is neither on nor off", value), Advice: "use on or off"}
-}
-
-// dir is the path that a flag or a variable names, or empty.
-func (c *Config) dir(name, given string) (string, error) {
-	if given == "" {
-		return "", nil
-	}
-	dir, err := c.Path(given)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", name, err)
-	}
-	return dir, nil
-}
-
-// legacy lists the data directories of the existing program: ours, and its two others
-// unless LEAN_CTX_DATA_DIR is set.
-func (c *Config) legacy() []string {
-	dirs := []string{c.DataDir}
-	home, err := c.Home()
-	if env(DataDirVar) != "" || err != nil {
-		return dirs
-	}
-	for _, at := range [][3]string{{"XDG_CONFIG_HOME", ".config"}, {"XDG_DATA_HOME", ".local", "share"}} {
-		dir := env(at[0])
-		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(home, at[1], at[2])
-		}
-		dirs = append(dirs, filepath.Join(dir, legacyDirName))
-	}
-	return dirs
-}
-
-// project is the path that a flag or a variable names, or the working directory.
-func (c *Config) project(flag string) (string, error) {
-	if flag != "" {
-		return c.dir("--project", flag)
-	}
-	if variable := env(ProjectVar); variable != "" {
-		return c.dir(ProjectVar, variable)
-	}
-	return c.Path(".")
 }
 
 // Path makes a user's path absolute. ~ is the home directory; a relative path starts at the

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"leanctx/internal/atomicfile"
 	"leanctx/internal/prose"
 	"leanctx/internal/secret"
 )
@@ -25,154 +26,147 @@ const (
 // Settings are the settings for one project. The members of a configuration file have these
 // names. What a file leaves out keeps its value.
 type Settings struct {
-	Worktrees          string
-	CrossProjectSearch bool
-	AutoDiary          bool          // hooks may end a session with a diary entry
-	Hooks              bool          // hooks may say something
-	Sensitive          []secret.Rule // the user's, then the project's
-	Warnings           []string      // unknown keys, and settings a project's file may not have
+	Worktrees          string        `json:"worktrees"`
+	CrossProjectSearch bool          `json:"cross_project_search"`
+	AutoDiary          bool          `json:"auto_diary"` // hooks may end a session with a diary entry
+	Hooks              bool          `json:"hooks"`      // hooks may say something
+	Sensitive          []secret.Rule `json:"sensitive"`  // the user's, then the project's
+	Warnings           []string      `json:"-"`          // unknown keys, and settings a project's file may not have
 }
 
-// file is a configuration file. A nil member is not set.
-type file struct {
-	Worktrees          *string       `json:"worktrees"`
-	CrossProjectSearch *bool         `json:"cross_project_search"`
-	AutoDiary          *bool         `json:"auto_diary"`
-	Hooks              *bool         `json:"hooks"`
-	Sensitive          []secret.Rule `json:"sensitive"`
-}
-
-const (
-	crossKey     = "cross_project_search"
-	sensitiveKey = "sensitive"
-)
+const sensitiveKey = "sensitive"
 
 // wants says what the value of each key must be.
 var wants = map[string]string{
-	"worktrees":  `must be "share" or "isolate"`,
-	crossKey:     "must be true or false",
-	"auto_diary": "must be true or false",
-	"hooks":      "must be true or false",
-	sensitiveKey: `must be a list of {"id": …, "pattern": …}`,
+	"worktrees":            `must be "share" or "isolate"`,
+	"cross_project_search": "must be true or false",
+	"auto_diary":           "must be true or false",
+	"hooks":                "must be true or false",
+	sensitiveKey:           `must be a list of {"id": …, "pattern": …}`,
 }
 
-// For reads the settings for the project that contains dir, from the user's and the
-// project's file. A missing file sets nothing. A malformed file is an error, because a
-// wrong guess could leak data.
-func (c *Config) For(dir string) (Settings, error) {
-	s := Settings{Worktrees: Share, CrossProjectSearch: true, AutoDiary: true, Hooks: true}
-	user, err := s.read(c.UserFile())
-	if err != nil {
-		return s, err
-	}
-	project, err := s.project(dir, user, c.UserFile())
-	if err != nil {
-		return s, err
-	}
-	for _, f := range []file{user, project} {
-		if f.Worktrees != nil {
-			s.Worktrees = *f.Worktrees
-		}
-		if f.CrossProjectSearch != nil {
-			s.CrossProjectSearch = *f.CrossProjectSearch
-		}
-		if f.AutoDiary != nil {
-			s.AutoDiary = s.AutoDiary && *f.AutoDiary // either file can switch it off
-		}
-		if f.Hooks != nil {
-			s.Hooks = s.Hooks && *f.Hooks
-		}
-	}
-	s.Sensitive = append(user.Sensitive, project.Sensitive...)
-	return s, nil
+func defaults() Settings {
+	return Settings{Worktrees: Share, CrossProjectSearch: true, AutoDiary: true, Hooks: true}
 }
 
 // UserFile is the path of the user's configuration file.
 func (c *Config) UserFile() string { return filepath.Join(c.DataDir, userFileName) }
 
+// For reads the settings for the project that contains dir, from the user's and the
+// project's file. A missing file sets nothing. A malformed file is an error, because a
+// wrong guess could leak data.
+func (c *Config) For(dir string) (Settings, error) {
+	user := defaults()
+	if _, err := user.read(c.UserFile()); err != nil {
+		return user, err
+	}
+	path := findProjectFile(dir)
+	if path == "" {
+		return user, nil
+	}
+	s := user
+	s.Sensitive = nil
+	if _, err := s.read(path); err != nil {
+		return s, err
+	}
+	// A clone cannot open what the user closed, and cannot change the user's rules.
+	if s.CrossProjectSearch && !user.CrossProjectSearch {
+		s.warn(path, "cross_project_search was switched off in %s and cannot be switched on here", c.UserFile())
+		s.CrossProjectSearch = false
+	}
+	s.AutoDiary, s.Hooks = s.AutoDiary && user.AutoDiary, s.Hooks && user.Hooks
+	rules := user.Sensitive
+	for _, r := range s.Sensitive {
+		if slices.ContainsFunc(user.Sensitive, func(u secret.Rule) bool { return u.ID == r.ID }) {
+			s.warn(path, "the rule %q of %s counts", r.ID, c.UserFile())
+		} else {
+			rules = append(rules, r)
+		}
+	}
+	s.Sensitive = rules
+	return s, nil
+}
+
 func (s *Settings) warn(path, format string, args ...any) {
 	s.Warnings = append(s.Warnings, path+": "+fmt.Sprintf(format, args...))
 }
 
-// project reads the project's file and drops what a cloned file may not set.
-func (s *Settings) project(dir string, user file, userFile string) (file, error) {
-	path := findProjectFile(dir)
-	if path == "" {
-		return file{}, nil
-	}
-	f, err := s.read(path)
-	if err != nil {
-		return f, err
-	}
-	if on, allowed := f.CrossProjectSearch, user.CrossProjectSearch; on != nil && *on && allowed != nil && !*allowed {
-		s.warn(path, "%s was switched off in %s and cannot be switched on here", crossKey, userFile)
-		f.CrossProjectSearch = nil
-	}
-	f.Sensitive = slices.DeleteFunc(f.Sensitive, func(r secret.Rule) bool {
-		twice := slices.ContainsFunc(user.Sensitive, func(u secret.Rule) bool { return u.ID == r.ID })
-		if twice {
-			s.warn(path, "the rule %q of %s counts", r.ID, userFile)
-		}
-		return twice
-	})
-	return f, nil
-}
-
-func (s *Settings) read(path string) (file, error) {
-	f, members, err := readFile(path)
-	known := slices.Sorted(maps.Keys(wants))
-	for _, key := range slices.Sorted(maps.Keys(members)) {
-		if slices.Contains(known, key) {
-			continue
-		}
-		if near, ok := prose.Nearest(key, known); ok {
-			s.warn(path, "unknown key %q, did you mean %q?", key, near)
-		} else {
-			s.warn(path, "unknown key %q", key)
-		}
-	}
-	return f, err
-}
-
-// readFile reads a file, and its members without decoding them. A missing file is an empty
+// read reads a file, and returns its members as they are written. A missing file is an empty
 // object.
-func readFile(path string) (f file, members map[string]json.RawMessage, err error) {
+func (s *Settings) read(path string) (members map[string]json.RawMessage, err error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return f, nil, nil
+		return nil, nil
 	}
 	if err != nil {
-		return f, nil, fmt.Errorf("configuration: %w", err)
+		return nil, fmt.Errorf("configuration: %w", err)
 	}
 	data = bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\ufeff")))
 	if len(data) == 0 {
-		return f, nil, nil
+		return nil, nil
 	}
 	if err := json.Unmarshal(data, &members); err != nil {
-		return f, nil, &Error{What: path, Problem: "not a JSON object: " + place(data, err), Advice: "fix the file or move it away"}
+		problem := err.Error()
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+			problem = fmt.Sprintf("line %d: %v", 1+bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n")), err)
+		}
+		return nil, &Error{What: path, Problem: "not a JSON object: " + problem, Advice: "fix the file or move it away"}
 	}
-	if err := json.Unmarshal(data, &f); err != nil {
+	known := slices.Sorted(maps.Keys(wants))
+	for _, key := range slices.Sorted(maps.Keys(members)) {
+		near, ok := prose.Nearest(key, known)
+		switch {
+		case slices.Contains(known, key):
+		case ok:
+			s.warn(path, "unknown key %q, did you mean %q?", key, near)
+		default:
+			s.warn(path, "unknown key %q", key)
+		}
+	}
+	if err := json.Unmarshal(data, s); err != nil {
 		problem := err.Error()
 		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 			key, _, _ := strings.Cut(wrong.Field, ".")
 			problem = key + " " + wants[key]
 		}
-		return f, nil, &Error{What: path, Problem: problem, Advice: "fix the file"}
+		return nil, &Error{What: path, Problem: problem, Advice: "fix the file"}
 	}
-	if w := f.Worktrees; w != nil && *w != Share && *w != Isolate {
-		return f, nil, &Error{What: path, Problem: fmt.Sprintf("worktrees %s, not %q", wants["worktrees"], *w), Advice: "fix the file"}
+	if s.Worktrees != Share && s.Worktrees != Isolate {
+		return nil, &Error{What: path, Problem: fmt.Sprintf("worktrees %s, not %q", wants["worktrees"], s.Worktrees), Advice: "fix the file"}
 	}
-	return f, members, check(path, f.Sensitive)
+	return members, check(path, s.Sensitive)
 }
 
-// place adds the line number to a JSON error.
-func place(data []byte, err error) string {
-	syntax, ok := errors.AsType[*json.SyntaxError](err)
-	if !ok {
-		return err.Error()
+// AddRule writes a rule into the user's file. It replaces a rule of the same name and keeps
+// everything else.
+func (c *Config) AddRule(r secret.Rule) error {
+	path := c.UserFile()
+	s := defaults()
+	members, err := s.read(path)
+	if err != nil {
+		return err
 	}
-	line := 1 + bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n"))
-	return fmt.Sprintf("line %d: %v", line, err)
+	rules := append(slices.DeleteFunc(s.Sensitive, func(old secret.Rule) bool { return old.ID == r.ID }), r)
+	if err := check("the rule", rules); err != nil {
+		return err
+	}
+	if members == nil {
+		members = map[string]json.RawMessage{}
+	}
+	if members[sensitiveKey], err = json.Marshal(rules); err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(members); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("configuration: %w", err)
+	}
+	return atomicfile.WriteFile(path, out.Bytes(), atomicfile.Options{Sync: true})
 }
 
 // check refuses invalid rules and rules that would redact everything.
