@@ -40,7 +40,6 @@ type connection struct {
 	Clients []string `json:"clients,omitempty" arg:"1" jsonschema:"claude-code, codex, gemini, copilot, vscode, cursor, windsurf, opencode, zed, cline, amp, goose"`
 	Scope   string   `json:"scope,omitempty" enum:"user,project,local" jsonschema:"user: all your projects; project: everybody in this project; local: you in this project (default user)"`
 	DryRun  bool     `json:"dry_run,omitempty" jsonschema:"show what would change, change nothing"`
-	Print   bool     `json:"print,omitempty" jsonschema:"print what belongs in each file, change nothing"`
 	URL     string   `json:"url,omitempty" jsonschema:"reach a running lean-ctx serve instead of starting a server: its address, such as http://127.0.0.1:7337; writes into the project's files only"`
 	Token   string   `json:"token,omitempty" jsonschema:"token for --url (default: this machine's)"`
 }
@@ -67,18 +66,14 @@ func (c clientCommands) connect(ctx context.Context, sc op.Scope, a connection) 
 			return nil, err
 		}
 	}
-	if a.Print {
-		text, err := p.Print(o)
-		return plainText(text), err
-	}
 	report, err := p.Connect(o)
-	if err != nil {
+	if err != nil && len(report.Files) == 0 {
 		return nil, err
 	}
 	if !a.DryRun {
 		report.Notes = append(report.Notes, repositorySync{c.stores}.takeIn(ctx, sc, p.Root)...)
 	}
-	return c.shown(sc, report, leftAlone(report))
+	return c.shown(sc, report, cmp.Or(err, leftAlone(report)))
 }
 
 // remote is the server that --url names. Without a path it is the one of this project; the
@@ -108,27 +103,27 @@ func (c clientCommands) disconnect(ctx context.Context, sc op.Scope, a disconnec
 }
 
 // shown is an answer. If there is a problem with it, it prints the answer and returns the
-// problem as an error.
-func (c clientCommands) shown(sc op.Scope, x op.Result, problem string) (op.Result, error) {
+// problem.
+func (c clientCommands) shown(sc op.Scope, x op.Result, problem error) (op.Result, error) {
 	switch {
-	case problem == "":
+	case problem == nil:
 		return x, nil
 	case sc.Output == "json":
-		return nil, cmp.Or(json.NewEncoder(c.out).Encode(x), errors.New(problem))
+		return nil, cmp.Or(json.NewEncoder(c.out).Encode(x), problem)
 	}
 	_, err := fmt.Fprintln(c.out, x.Text())
-	return nil, cmp.Or(err, errors.New(problem))
+	return nil, cmp.Or(err, problem)
 }
 
 // leftAlone says how many files could not be edited.
-func leftAlone(report hook.Report) string {
+func leftAlone(report hook.Report) error {
 	switch n := report.Failed(); n {
 	case 0:
-		return ""
+		return nil
 	case 1:
-		return "1 file left as it is"
+		return errors.New("1 file left as it is")
 	default:
-		return fmt.Sprintf("%d files left as they are", n)
+		return fmt.Errorf("%d files left as they are", n)
 	}
 }
 

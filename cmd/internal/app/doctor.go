@@ -43,9 +43,9 @@ func (c clientCommands) doctor(ctx context.Context, sc op.Scope, a checkup) (op.
 	memory := examination{run: c.run, scope: sc, fix: a.Fix}
 	memory.examine(ctx)
 	x.Findings = append(x.Findings, memory.found...)
-	problem := ""
+	var problem error
 	if n := x.Problems(); n > 0 {
-		problem = prose.Count(n, "problem") + " found"
+		problem = errors.New(prose.Count(n, "problem") + " found")
 	}
 	return c.shown(sc, x, problem)
 }

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -14,25 +15,26 @@ import (
 // reason and what to paste. The client's other files are edited.
 func TestRefused(t *testing.T) {
 	for name, c := range map[string]struct{ client, file, text, problem string }{
-		"half written":      {"gemini", ".gemini/settings.json", "{\n  \"a\": {\n", ".gemini/settings.json:3:1: not JSON"},
-		"a letter too much": {"cursor", ".cursor/mcp.json", "{\n  \"a\": 1x\n}", ".cursor/mcp.json:2:8: not JSON"},
-		"no object":         {"gemini", ".gemini/settings.json", "[]", ".gemini/settings.json:1:1: the file is not an object"},
-		"a list":            {"cursor", ".cursor/hooks.json", "[]\n", ".cursor/hooks.json:1:1: the file is not an object"},
-		"a list of objects": {"copilot", ".copilot/hooks/lean-ctx.json", "// x\n[{}]", ".copilot/hooks/lean-ctx.json:2:1: the file is not an object"},
-		"a list of numbers": {"cursor", ".cursor/mcp.json", "[1,2]", ".cursor/mcp.json:1:1: the file is not an object"},
-		"holder is a list":  {"cursor", ".cursor/mcp.json", "{\"mcpServers\":\n []}", `.cursor/mcp.json:2:2: "mcpServers" is not an object`},
-		"holder is null":    {"cursor", ".cursor/mcp.json", `{"mcpServers": null}`, `is not an object`},
-		"hooks is a text":   {"gemini", ".gemini/settings.json", `{"hooks": "x"}`, `"hooks" is not an object`},
-		"event is a text":   {"gemini", ".gemini/settings.json", `{"hooks": {"SessionStart": "x"}}`, `"SessionStart" is not a list`},
-		"binary":            {"cursor", ".cursor/mcp.json", "\x00\x01\xff", "not JSON"},
-		"bad TOML":          {"codex", ".codex/config.toml", "a = 1\nb = \n", ".codex/config.toml:2:"},
-		"a table twice":     {"codex", ".codex/config.toml", "[a]\n[a]\n", "not TOML"},
-		"inline table":      {"codex", ".codex/config.toml", "mcp_servers = {x = {command = \"y\"}}\n", "no safe place"},
-		"servers a number":  {"codex", ".codex/config.toml", "mcp_servers = 1\n", "is not a table"},
-		"bad YAML":          {"goose", ".config/goose/config.yaml", "a: [\nb: 1\n", "config.yaml"},
-		"YAML in a line":    {"goose", ".config/goose/config.yaml", "extensions: {a: {enabled: true}}\n", "is written on one line"},
-		"two documents":     {"goose", ".config/goose/config.yaml", "extensions:\n  a: {}\n---\nb: 1\n", "config.yaml"},
-		"another's plugin":  {"opencode", ".config/opencode/plugins/lean-ctx.js", "export const X = 1\n", "lean-ctx did not write it"},
+		"half written":       {"gemini", ".gemini/settings.json", "{\n  \"a\": {\n", ".gemini/settings.json:3:1: not JSON"},
+		"a letter too much":  {"cursor", ".cursor/mcp.json", "{\n  \"a\": 1x\n}", ".cursor/mcp.json:2:8: not JSON"},
+		"no object":          {"gemini", ".gemini/settings.json", "[]", ".gemini/settings.json:1:1: the file is not an object"},
+		"a list":             {"cursor", ".cursor/hooks.json", "[]\n", ".cursor/hooks.json:1:1: the file is not an object"},
+		"a list of objects":  {"copilot", ".copilot/hooks/lean-ctx.json", "// x\n[{}]", ".copilot/hooks/lean-ctx.json:2:1: the file is not an object"},
+		"a list of numbers":  {"cursor", ".cursor/mcp.json", "[1,2]", ".cursor/mcp.json:1:1: the file is not an object"},
+		"holder is a list":   {"cursor", ".cursor/mcp.json", "{\"mcpServers\":\n []}", `.cursor/mcp.json:2:2: "mcpServers" is not an object`},
+		"holder is null":     {"cursor", ".cursor/mcp.json", `{"mcpServers": null}`, `is not an object`},
+		"hooks is a text":    {"gemini", ".gemini/settings.json", `{"hooks": "x"}`, `"hooks" is not an object`},
+		"event is a text":    {"gemini", ".gemini/settings.json", `{"hooks": {"SessionStart": "x"}}`, `"SessionStart" is not a list`},
+		"place of a problem": {"gemini", ".gemini/settings.json", `{"mcpServers": {}, "hooks": {"SessionStart": [], "SessionEnd": 1}}`, `settings.json:1:64: "SessionEnd" is not a list`},
+		"binary":             {"cursor", ".cursor/mcp.json", "\x00\x01\xff", "not JSON"},
+		"bad TOML":           {"codex", ".codex/config.toml", "a = 1\nb = \n", ".codex/config.toml:2:"},
+		"a table twice":      {"codex", ".codex/config.toml", "[a]\n[a]\n", "not TOML"},
+		"inline table":       {"codex", ".codex/config.toml", "mcp_servers = {x = {command = \"y\"}}\n", "no safe place"},
+		"servers a number":   {"codex", ".codex/config.toml", "mcp_servers = 1\n", "no safe place"},
+		"bad YAML":           {"goose", ".config/goose/config.yaml", "a: [\nb: 1\n", "config.yaml"},
+		"YAML in a line":     {"goose", ".config/goose/config.yaml", "extensions: {a: {enabled: true}}\n", "is written on one line"},
+		"two documents":      {"goose", ".config/goose/config.yaml", "extensions:\n  a: {}\n---\nb: 1\n", "config.yaml"},
+		"another's plugin":   {"opencode", ".config/opencode/plugins/lean-ctx.js", "export const X = 1\n", "lean-ctx did not write it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newMachine(t)
@@ -142,6 +144,24 @@ func TestKeyTwice(t *testing.T) {
 	}
 }
 
+// When somebody has written such a file since, only our entry goes, and nothing that has its
+// name, or a name like it. A comma at the end stays.
+func TestRemoveFromKeyTwice(t *testing.T) {
+	const entry = `{"command": "lean-ctx", "args": ["mcp"]}`
+	e := editOf(t, "cursor", "mcp.json")
+	for _, c := range []struct{ before, after string }{
+		{`{"mcpServers": {"a": {}}, "mcpServers": {"lean-ctx": ` + entry + `}}`, `{"mcpServers": {"a": {}}}`},
+		{`{"mcpServers": {"lean-ctx'": {}, "lean-ctx": ` + entry + `, "lean-ctx''": {}}}`, `{"mcpServers": {"lean-ctx'": {}, "lean-ctx''": {}}}`},
+		{`{"mcpServers": {"lean-ctx": {}, "b": {} /* b */, "lean-ctx": ` + entry + ` }, }`, `{"mcpServers": { "b": {} /* b */ }, }`},
+		{"{\n  // a\n  \"mcpServers\": {\n    \"a\": {},\n    \"lean-ctx\": " + entry + ",\n  },\n}\n", "{\n  // a\n  \"mcpServers\": {\n    \"a\": {},\n  },\n}\n"},
+		{"{\n  \"a\": 1 /* a */ ,\n  \"mcpServers\": {\"lean-ctx\": " + entry + "},\n}\n", "{\n  \"a\": 1 /* a */ ,\n}\n"},
+	} {
+		if got, _, err := e.remove([]byte(c.before), nil); err != nil || string(got) != c.after {
+			t.Errorf("%s: %s, %v, want %s", c.before, got, err, c.after)
+		}
+	}
+}
+
 // Where a client's file is damaged, the next client is connected all the same;
 // and nobody is connected where one of the names is unknown.
 func TestOthersAreConnected(t *testing.T) {
@@ -153,10 +173,28 @@ func TestOthersAreConnected(t *testing.T) {
 	}
 	p = newMachine(t)
 	before := tree(t, p.Home)
-	if _, err := p.Connect(ConnectOptions{Clients: []string{"claude-code", "zed"}, Scope: Local}); err == nil {
-		t.Error("zed has no scope local")
+	if _, err := p.Connect(ConnectOptions{Clients: []string{"claude-code", "emacs"}}); err == nil {
+		t.Error("emacs was taken")
 	}
 	if d := cmp.Diff(before, tree(t, p.Home)); d != "" {
+		t.Error(d)
+	}
+}
+
+// Of all clients by name, those that have the scope are connected. The others are named in the
+// report and in the error.
+func TestThoseWithTheScope(t *testing.T) {
+	p := newMachine(t)
+	before := tree(t, filepath.Dir(p.Home))
+	r, err := p.Connect(ConnectOptions{Clients: Names(), Scope: Project})
+	if e, ok := errors.AsType[*UnknownError](err); !ok || e.Error() != "no scope project: goose, cline" || e.Hint() != "use user" {
+		t.Error(err)
+	}
+	if text := r.Text(); r.Failed() > 0 || !strings.Contains(text, "zed: "+filepath.Join(p.Root, ".zed", "settings.json")+": connected") || !strings.Contains(text, "cline: left out, it has no scope project\n") {
+		t.Error(text)
+	}
+	disconnectAll(t, p, ConnectOptions{})
+	if d := cmp.Diff(before, tree(t, filepath.Dir(p.Home))); d != "" {
 		t.Error(d)
 	}
 }
@@ -199,6 +237,8 @@ func TestNothingToTakeOut(t *testing.T) {
 		}
 	}
 	p := newMachine(t)
+	write(t, filepath.Join(p.Home, ".codex", "config.toml"), "mcp_servers = \"lean-ctx\"\n")
+	disconnectAll(t, p, ConnectOptions{Clients: []string{"codex"}})
 	path := filepath.Join(p.Home, ".cursor", "mcp.json")
 	connectAll(t, p, ConnectOptions{Clients: []string{"cursor"}})
 	write(t, path, `{"mcpServers": {"lean-ctx": `)

@@ -95,8 +95,16 @@ func clients() []client {
 		servers: files{User: "{claude.json}", Project: "{project}/.mcp.json", Local: "{claude.json}"},
 		key:     "mcpServers", entry: typedStdio, remote: typedURL,
 		hooks: hooks{
-			files:  files{User: "{claude}/settings.json", Project: "{project}/.claude/settings.json", Local: "{project}/.claude/settings.local.json"},
-			events: claudeEvents(), entry: commandHook, grouped: true,
+			files: files{User: "{claude}/settings.json", Project: "{project}/.claude/settings.json", Local: "{project}/.claude/settings.local.json"},
+			events: []event{ // a client that reports the end of a session need not report that of each answer
+				{"SessionStart", SessionStart, "startup|resume|clear|compact", 10},
+				{"UserPromptSubmit", UserPrompt, "", 5},
+				{"PostToolUse", PostTool, "Read|Edit|MultiEdit|Write|NotebookEdit", 5},
+				{"PreCompact", PreCompact, "manual|auto", 10},
+				{"SubagentStart", SubagentStart, "", 5},
+				{"SessionEnd", SessionEnd, "", 10},
+			},
+			entry: commandHook, grouped: true,
 		},
 	}, {
 		name: "codex", binaries: []string{"codex"}, signs: []string{"{codex}"},
@@ -237,17 +245,4 @@ func clients() []client {
 		},
 		note: "Cline in an editor runs hooks when they are enabled in its settings",
 	}}
-}
-
-// claudeEvents are the events of Claude Code. If a client reports the end of a session, we do
-// not need the end of each answer.
-func claudeEvents() []event {
-	return []event{
-		{"SessionStart", SessionStart, "startup|resume|clear|compact", 10},
-		{"UserPromptSubmit", UserPrompt, "", 5},
-		{"PostToolUse", PostTool, "Read|Edit|MultiEdit|Write|NotebookEdit", 5},
-		{"PreCompact", PreCompact, "manual|auto", 10},
-		{"SubagentStart", SubagentStart, "", 5},
-		{"SessionEnd", SessionEnd, "", 10},
-	}
 }

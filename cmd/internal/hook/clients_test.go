@@ -1,9 +1,11 @@
 package hook
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -340,6 +342,26 @@ func TestDoctorWrites(t *testing.T) {
 	}
 }
 
+// When another copy of the program is connected and starts, doctor says which one that is, and what
+// connect would make of it.
+func TestDoctorNamesOtherCopy(t *testing.T) {
+	p := newMachine(t)
+	p.Probe = func(context.Context, *exec.Cmd) (string, []string, error) { return "1", []string{"ctx_knowledge"}, nil }
+	p.Command = "/old/place/lean-ctx"
+	connectAll(t, p, ConnectOptions{Clients: []string{"zed", "opencode"}})
+	p.Command = server
+	write(t, filepath.Join(p.Home, ".config", "opencode", "plugins", "lean-ctx.js"), "// "+madeBy+" opencode`\n")
+	text := p.Examine(t.Context(), "1").Text()
+	for _, want := range []string{
+		`settings.json: starts "/old/place/lean-ctx mcp", and connect would make it "lean-ctx mcp"`,
+		`lean-ctx.js: was changed, or another version of lean-ctx wrote it`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in %s", want, text)
+		}
+	}
+}
+
 // When the program has moved, doctor names each client that still starts the old
 // one, and its fix connects them again.
 func TestDoctorFollowsMovedProgram(t *testing.T) {
@@ -348,8 +370,10 @@ func TestDoctorFollowsMovedProgram(t *testing.T) {
 	connectAll(t, p, ConnectOptions{Clients: []string{"claude-code", "codex"}})
 	p.Command = "/new/place/lc"
 	x := p.Examine(t.Context(), "1")
-	if text := x.Text(); !strings.Contains(text, "lean-ctx connect claude-code") || !strings.Contains(text, "lean-ctx connect codex") {
-		t.Error(text)
+	for _, want := range []string{"lean-ctx connect claude-code --scope user; with --dry-run", "lean-ctx connect codex", `.json: a hook or a setting is missing, or a hook calls another program than "/new/place/lc"`} {
+		if text := x.Text(); !strings.Contains(text, want) {
+			t.Errorf("no %s in %s", want, text)
+		}
 	}
 	if _, err := p.Fix(x); err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -52,34 +53,34 @@ func choose(names []string, standard func(*client) bool) ([]client, error) {
 // wanted are the edits for the chosen clients, with a note for each client that lacks the scope.
 // If such a client was named, that is an error too, and the others have their edits.
 func (m Machine) wanted(o ConnectOptions) (all []edit, notes []string, err error) {
-	scope := o.Scope
-	switch byURL := o.Remote.URL != ""; {
-	case byURL && scope != "" && scope != Project:
-		return nil, nil, &UnknownError{fmt.Sprintf("--url writes to scope project, not %s", scope), "leave --scope out"}
-	case byURL:
-		scope = Project
-	case scope == "":
-		scope = User
+	scope := cmp.Or(o.Scope, User)
+	if o.Remote.URL != "" {
+		if scope = Project; cmp.Or(o.Scope, Project) != Project {
+			return nil, nil, &UnknownError{fmt.Sprintf("--url writes to scope project, not %s", o.Scope), "leave --scope out"}
+		}
 	}
 	chosen, err := choose(o.Clients, m.has)
-	if len(chosen) == 0 {
+	if err == nil && len(chosen) == 0 {
 		notes = []string{"No client was found. Name one: lean-ctx connect " + strings.Join(Names(), " | ")}
 	}
+	lacks, advice := fmt.Sprintf("no scope %s", scope), ""
+	if scope == Project && sameDir(m.Root, m.Home) {
+		lacks, advice = lacks+" in the home directory, where the files are the user's", "use --scope user, or go to a project"
+	}
+	var lacking []string
 	for _, c := range chosen {
 		edits := c.edits(m, scope)
 		if o.Remote.URL != "" {
 			edits = c.byURL(edits, o.Remote)
 		}
-		switch {
-		case len(edits) > 0:
-			all = append(all, edits...)
-		case len(o.Clients) == 0:
-			notes = append(notes, fmt.Sprintf("%s: left out, it has no scope %s", c.name, scope))
-		case c.servers[scope] == "":
-			return nil, nil, &UnknownError{fmt.Sprintf("%s has no scope %s", c.name, scope), "use " + strings.Join(scopesOf(c), " or ")}
-		default:
-			return nil, nil, &UnknownError{fmt.Sprintf("%s has no scope %s in the home directory: the files there are the user's", c.name, scope), "use --scope user, or go to a project"}
+		if all = append(all, edits...); len(edits) == 0 {
+			lacking = append(lacking, c.name)
+			notes = append(notes, fmt.Sprintf("%s: left out, it has %s", c.name, lacks))
+			advice = cmp.Or(advice, "use "+strings.Join(scopesOf(c), " or "))
 		}
+	}
+	if len(lacking) > 0 && len(o.Clients) > 0 {
+		err = &UnknownError{lacks + ": " + strings.Join(lacking, ", "), advice}
 	}
 	return all, notes, err
 }
@@ -99,9 +100,9 @@ func scopesOf(c client) (names []string) {
 // error is an [*UnknownError].
 func (m Machine) Connect(o ConnectOptions) (Report, error) {
 	r := Report{Files: []FileReport{}}
-	edits, notes, err := m.wanted(o)
-	if err != nil {
-		return r, err
+	edits, notes, lacking := m.wanted(o)
+	if len(edits) == 0 && lacking != nil {
+		return r, lacking
 	}
 	rec, err := m.readRecord()
 	if err != nil {
@@ -118,7 +119,7 @@ func (m Machine) Connect(o ConnectOptions) (Report, error) {
 			r.Notes = append(r.Notes, e.note)
 		}
 	}
-	return r, nil
+	return r, lacking
 }
 
 // connect does one edit. It returns an error only if the former file cannot be recorded,
@@ -128,7 +129,7 @@ func (m Machine) connect(e edit, rec *record, dry bool) (FileReport, error) {
 	f, after, err := e.applied()
 	switch {
 	case err != nil:
-		return e.refused(r, err), nil
+		return e.notAdded(err), nil
 	case bytes.Equal(after, f.data) && !f.new:
 		return r, nil
 	case rec.of(e) == nil && e.foreign(f.data) != "":
@@ -152,8 +153,8 @@ func (m Machine) connect(e edit, rec *record, dry bool) (FileReport, error) {
 	}
 	if err != nil {
 		removeDirs(dirs)
-		rec.Files, r.Note = before, ""
-		return e.refused(r, errors.Join(err, m.save(rec))), nil
+		rec.Files = before
+		return e.notAdded(errors.Join(err, m.save(rec))), nil
 	}
 	r.Outcome = connected
 	return r, nil
@@ -240,7 +241,7 @@ func (e edit) disconnect(rec *record, dry bool) FileReport {
 		err = f.write(data)
 	}
 	if err != nil {
-		return e.notRemoved(r, err)
+		return e.notRemoved(err)
 	}
 	if dry {
 		return r
@@ -253,14 +254,4 @@ func (e edit) disconnect(rec *record, dry bool) FileReport {
 	}
 	rec.forget(e)
 	return r
-}
-
-// Print returns what connect would write where, for users who edit their files themselves.
-func (m Machine) Print(o ConnectOptions) (string, error) {
-	edits, _, err := m.wanted(o)
-	var parts []string
-	for _, e := range edits {
-		parts = append(parts, fmt.Sprintf("%s: %s\n%s", e.client, e.path, indented(e.snippet())))
-	}
-	return strings.Join(parts, "\n\n"), err
 }

@@ -159,12 +159,16 @@ func (x *examiner) scope(ctx context.Context, c *client, edits []edit) {
 	first := edits[0]
 	again := fmt.Sprintf("lean-ctx connect %s --scope %s", c.name, first.scope)
 	unreadable := func(e edit, err error) {
-		x.add(Finding{Level: Problem, Subject: c.name, Text: e.problem(FileReport{}, err).Problem, Fix: "fix the file; then " + again})
+		x.add(Finding{Level: Problem, Subject: c.name, Text: e.refused(err).Problem, Fix: "fix the file; then " + again})
 	}
 	outdated := func(text string) {
-		x.add(Finding{Level: Problem, Subject: c.name, Text: text, Fix: again, client: c.name, scope: first.scope})
+		x.add(Finding{Level: Problem, Subject: c.name, Text: text, Fix: again + "; with --dry-run it shows the change", client: c.name, scope: first.scope})
 	}
-	have, err := first.current()
+	var have any
+	f, err := readFile(first.path)
+	if err == nil {
+		have, err = first.current(f.data)
+	}
 	if err != nil {
 		unreadable(first, err)
 	}
@@ -195,7 +199,7 @@ func (x *examiner) scope(ctx context.Context, c *client, edits []edit) {
 		case err != nil:
 			unreadable(e, err)
 		case f.new || !bytes.Equal(after, f.data):
-			outdated(e.path + ": not as this version writes it")
+			outdated(e.path + ": " + e.difference(f, after, x.m.Command))
 		default:
 			current = current || e.events != nil || e.program || e.path == hooks
 		}
@@ -209,17 +213,23 @@ func (x *examiner) scope(ctx context.Context, c *client, edits []edit) {
 	}
 }
 
-// current is the entry of our server in the file of an edit, or nil.
-func (e edit) current() (any, error) {
-	f, err := readFile(e.path)
-	if err != nil {
-		return nil, err
+// difference says in what a file differs from what connect would write.
+func (e edit) difference(f file, after []byte, command string) string {
+	lineOf := func(data []byte) string {
+		entry, _ := e.current(data)
+		own, _ := entry.(map[string]any)
+		line, _ := commandOf(own)
+		return strings.Join(line, " ")
 	}
-	d, err := e.open(f.data)
-	if err != nil {
-		return nil, err
+	switch has, wanted := lineOf(f.data), lineOf(after); {
+	case f.new:
+		return "is missing"
+	case e.format == ownFile:
+		return "was changed, or another version of lean-ctx wrote it"
+	case e.keys != nil && has != wanted:
+		return fmt.Sprintf("starts %q, and connect would make it %q", has, wanted)
 	}
-	return d.entry(e.keys)
+	return fmt.Sprintf("a hook or a setting is missing, or a hook calls another program than %q", command)
 }
 
 // start starts a server, once for each command line.

@@ -30,29 +30,6 @@ type edit struct {
 // ownHook is our hook for an event of the client.
 type ownHook struct{ event, entry, line string }
 
-// document is a file in a format in which we write our server's entry.
-type document interface {
-	// entry is the decoded entry, or nil.
-	entry(keys []string) (any, error)
-	// set puts an entry, given as JSON, in the place of the one that is there, or adds it.
-	set(keys []string, value string) error
-	// unset removes the entry, and what is empty around it then.
-	unset(keys []string) error
-	bytes() []byte
-}
-
-var (
-	_ document = (*jsonFile)(nil)
-	_ document = (*textFile)(nil)
-)
-
-func (e edit) open(data []byte) (document, error) {
-	if e.format == jsonc {
-		return parseJSON(data)
-	}
-	return parseText(e.format, data)
-}
-
 // edits are the edits for a client in a scope: the server's file first, then those of hooks
 // and rules. There are none in a scope that the client lacks. Nor are there for a project that
 // is the home directory, because its files are the user's settings.
@@ -123,26 +100,61 @@ func (e edit) put(data []byte) ([]byte, error) {
 		}
 		return []byte(e.text), nil
 	}
-	d, err := e.open(data)
+	return e.write(data, false, func(have any) (string, bool) {
+		entry := e.wanted(have)
+		return entry, entry != ""
+	})
+}
+
+// write returns the file with our hooks, or without. For the entry that is there, or nil, decide
+// returns one to put in its place, as JSON, or an empty one to remove it; or false to leave it.
+func (e edit) write(data []byte, remove bool, decide func(have any) (entry string, change bool)) (after []byte, err error) {
+	body, marked := bytes.CutPrefix(data, []byte(bom))
+	if e.format == jsonc {
+		after, err = e.writeJSON(body, remove, decide)
+	} else {
+		after, err = textFile{e.format, e.keys[0], body}.write(decide)
+	}
+	if marked {
+		after = slices.Concat([]byte(bom), after)
+	}
+	return after, err
+}
+
+func (e edit) writeJSON(data []byte, remove bool, decide func(any) (string, bool)) ([]byte, error) {
+	f, err := parseJSON(data)
 	if err != nil {
 		return nil, err
 	}
-	if e.entry != "" {
-		if err := e.putEntry(d); err != nil {
+	if remove && len(items(&f.root)) < 2 { // also one of comments alone
+		return data, nil
+	}
+	for _, h := range e.events { // before any edit, which would move the place of a problem
+		if _, _, err := f.hooksOf(h.event); err != nil && !remove {
 			return nil, err
 		}
 	}
-	if f, ok := d.(*jsonFile); ok {
-		if e.version && find(&f.root, "version") < 0 {
-			err = f.set([]string{"version"}, "1")
-		}
-		for _, h := range e.events {
-			if err == nil {
-				err = f.addHook(h.event, h.entry, h.line)
-			}
+	if e.keys != nil {
+		switch entry, change := decide(f.entry(e.keys)); {
+		case !change:
+		case entry != "":
+			err = f.set(e.keys, entry)
+		default:
+			f.unset(&f.root, e.keys)
 		}
 	}
-	return d.bytes(), err
+	switch {
+	case remove && e.events != nil:
+		f.removeHooks()
+	case !remove && e.version && find(&f.root, "version") < 0 && err == nil:
+		err = f.set([]string{"version"}, "1")
+	}
+	for _, h := range e.events {
+		if !remove && err == nil {
+			err = f.addHook(h.event, h.entry, h.line)
+		}
+	}
+	return f.bytes(), err
 }
 
 // applied reads the file, and makes the edit on what it read.
@@ -153,30 +165,41 @@ func (e edit) applied() (f file, after []byte, err error) {
 	return f, after, err
 }
 
-// putEntry writes our server's entry. Of an older one of ours it keeps what people add to
-// an entry, and chose in it.
-func (e edit) putEntry(d document) error {
-	have, err := d.entry(e.keys)
-	if err != nil {
-		return err
+// current is the entry of our name in a file, decoded, or nil.
+func (e edit) current(data []byte) (entry any, err error) {
+	if e.keys == nil {
+		return nil, nil
 	}
+	if e.format == jsonc { // it may be large
+		f, err := parseJSON(bytes.TrimPrefix(data, []byte(bom)))
+		if err != nil {
+			return nil, err
+		}
+		return f.entry(e.keys), nil
+	}
+	m, err := decode(e.format, data)
+	all, _ := m[e.keys[0]].(map[string]any)
+	return all[server], err
+}
+
+// wanted is our entry as JSON, or empty if a file has it. Of an older one of ours it keeps what
+// people add to an entry, and chose in it.
+func (e edit) wanted(have any) string {
 	old, ok := have.(map[string]any)
 	if !ok || !startsUs(old) {
-		return d.set(e.keys, e.entry)
-	}
-	var want map[string]any
-	if err := json.Unmarshal([]byte(e.entry), &want); err != nil {
-		return err
+		return e.entry
 	}
 	isUsers := func(key string, _ any) bool { return !slices.Contains(ourMembers, key) }
-	maps.DeleteFunc(want, isUsers)
 	now := maps.Clone(old)
 	maps.DeleteFunc(now, func(key string, x any) bool { return !isUsers(key, x) })
-	maps.Copy(now, want)
+	var ours map[string]any
+	_ = json.Unmarshal([]byte(e.entry), &ours) // a row of the table, filled
+	maps.DeleteFunc(ours, isUsers)
+	maps.Copy(now, ours)
 	if fmt.Sprint(now) == fmt.Sprint(old) {
-		return nil
+		return ""
 	}
-	return d.set(e.keys, encoded(now))
+	return encoded(now)
 }
 
 // ourMembers are the members of an entry that say how the server is reached. People set the
@@ -186,18 +209,17 @@ var ourMembers = []string{"name", "type", "source", "command", "cmd", "args", "u
 // foreign is the entry of a file, as JSON, that has our name and starts another program:
 // somebody wrote it by hand. It is empty if there is none.
 func (e edit) foreign(data []byte) string {
-	if e.entry == "" {
-		return ""
-	}
-	d, err := e.open(data)
-	if err != nil {
-		return ""
-	}
-	entry, err := d.entry(e.keys)
-	if own, ok := entry.(map[string]any); err != nil || entry == nil || ok && startsUs(own) {
+	entry, err := e.current(data)
+	if err != nil || entry == nil || isOwn(entry) {
 		return ""
 	}
 	return encoded(entry)
+}
+
+// isOwn tells whether an entry is one of ours, and not written by hand.
+func isOwn(entry any) bool {
+	own, ok := entry.(map[string]any)
+	return ok && startsUs(own)
 }
 
 // startsUs tells whether an entry starts a version of this program, whatever its name and path.
@@ -234,37 +256,18 @@ func commandOf(entry map[string]any) (line, env []string) {
 // is known. An entry that ours replaced comes back. An entry of our name that starts
 // something else stays.
 func (e edit) without(data, former []byte) ([]byte, error) {
-	if isBlank(data) {
-		return data, nil
-	}
-	d, err := e.open(data)
-	if err != nil {
-		return nil, err
-	}
-	if e.entry != "" {
-		before := e.foreign(former)
-		have, err := d.entry(e.keys) // after an error there is no entry
-		switch {
-		case err != nil || have == nil || e.foreign(data) != "":
-		case before != "":
-			err = d.set(e.keys, before)
-		default:
-			err = d.unset(e.keys)
+	return e.write(data, true, func(have any) (string, bool) {
+		if !isOwn(have) {
+			return "", false
 		}
-		if err != nil && have != nil {
-			return nil, err
-		}
-	}
-	if f, ok := d.(*jsonFile); ok && e.events != nil {
-		err = f.removeHooks()
-	}
-	return d.bytes(), err
+		return e.foreign(former), true
+	})
 }
 
 // remove returns what disconnect makes of a file. If the file is still as we wrote it, that
 // is the former file, to the byte; else it is the file without our entries. gone tells that
 // the file should be deleted.
-func (e edit) remove(data []byte, was *change) (rest []byte, gone bool, err error) {
+func (e edit) remove(data []byte, was *change) (remaining []byte, gone bool, err error) {
 	if was == nil {
 		was = new(change)
 	}
@@ -274,12 +277,12 @@ func (e edit) remove(data []byte, was *change) (rest []byte, gone bool, err erro
 	case e.format == ownFile:
 		return data, isOurs(data), nil
 	}
-	rest, err = e.without(data, was.Former)
-	if err != nil || bytes.Equal(rest, data) {
+	remaining, err = e.without(data, was.Former)
+	if err != nil || bytes.Equal(remaining, data) {
 		return data, false, err
 	}
 	ours := was.New || strings.HasPrefix(filepath.Base(e.path), server)
-	return rest, ours && e.empty(rest), nil
+	return remaining, ours && e.empty(remaining), nil
 }
 
 // empty tells whether a file has no comment, and no members but those that its client
@@ -290,13 +293,4 @@ func (e edit) empty(data []byte) bool {
 		delete(m, "version")
 	}
 	return err == nil && len(m) == 0 && !bytes.ContainsAny(data, "#/")
-}
-
-// snippet is the text to paste if a file cannot be edited.
-func (e edit) snippet() string {
-	text, err := e.put(nil)
-	if err != nil {
-		return err.Error() // an empty file can be edited
-	}
-	return strings.TrimSuffix(string(text), "\n")
 }

@@ -217,7 +217,7 @@ func TestPrompt(t *testing.T) {
 	runEvent(t.TempDir(), "gemini", UserPrompt, `{"prompt":"<hook_context>only this</hook_context>"}`, k)
 	runEvent(t.TempDir(), "cline", UserPrompt, `{"userPromptSubmit":{"prompt":"how?","attachments":[]}}`, k)
 	runEvent(t.TempDir(), "claude-code", UserPrompt, "\ufeff"+`{"prompt":"with a mark"}`, k)
-	runEvent(t.TempDir(), "claude-code", UserPrompt, `{"prompt":"/src/x.go what is it?"}`, k)
+	runEvent(t.TempDir(), "claude-code", "user-prompt-submit", `{"prompt":"/src/x.go what is it?"}`, k)
 	runEvent(t.TempDir(), "claude-code", UserPrompt, `{"prompt":" /model a/b"}`, k)
 	if d := cmp.Diff([]string{"why?", "how?", "with a mark", "/src/x.go what is it?"}, k.prompts); d != "" {
 		t.Error(d)

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -90,11 +91,7 @@ func TestOurOldEntry(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := e.open(data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		entry, err := d.entry(e.keys)
+		entry, err := e.current(data)
 		if err != nil || !strings.Contains(strings.ToLower(encoded(entry)), `{"a":"1"`) || strings.Contains(string(data), "old") {
 			t.Errorf("%s: %v, %v", c.client, entry, err)
 		}
@@ -108,6 +105,27 @@ func TestOurOldEntry(t *testing.T) {
 		if data, err = os.ReadFile(path); err != nil || strings.Contains(string(data), server) {
 			t.Errorf("%s: %s, %v", c.client, data, err)
 		}
+	}
+}
+
+// Our entry goes out of a long file that somebody has rewritten, also when its tables stand
+// apart and a text looks like one of them. Everything else stays as it is.
+func TestEntryInLongTOML(t *testing.T) {
+	var others strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&others, "\n[other.t%d] # note\nx = %d\n", i, i)
+	}
+	text := "[x]\ntext = \"\"\"\n[mcp_servers.lean-ctx]\n\"\"\"\n\n# one\n" + others.String()
+	ours := "[mcp_servers.lean-ctx]\ncommand = \"/old/lean-ctx\"\nargs = [\n  \"mcp\", # x\n]\n\n# about a tool\n[mcp_servers.lean-ctx.tools.ctx_recall]\napproval_mode = \"approve\"\n"
+	apart := "[mcp_servers.lean-ctx.env]\nA = \"1\"\n"
+	e := editOf(t, "codex", "config.toml")
+	left, gone, err := e.remove([]byte(ours+text+apart), nil)
+	if err != nil || gone || string(left) != text {
+		t.Errorf("%v, %v: %s", err, gone, cmp.Diff(text, string(left)))
+	}
+	after, err := e.put([]byte(ours + text + apart))
+	if entry, _ := e.current(after); err != nil || !strings.Contains(encoded(entry), `"approval_mode":"approve"`) || strings.Contains(string(after), "/old/") {
+		t.Errorf("%v: %s", err, encoded(entry))
 	}
 }
 

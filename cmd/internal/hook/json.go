@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -17,7 +18,6 @@ import (
 // indentation, comments beside a removed item, and a comma that it would leave at the end.
 type jsonFile struct {
 	root    hujson.Value
-	mark    string // byte order mark
 	newline string
 	unit    string // one step of indentation
 }
@@ -28,17 +28,16 @@ var jsonError = formats.Regexp(`^hujson: line (\d+), column (\d+): (.*)$`)
 
 // parseJSON reads a file. One with nothing but white space and comments is an empty object.
 func parseJSON(data []byte) (*jsonFile, error) {
-	f := &jsonFile{newline: newlineOf(data), unit: "  "}
-	body, marked := bytes.CutPrefix(data, []byte(bom))
-	if marked {
-		f.mark = bom
-	}
-	if isBlank(data) {
-		body = slices.Concat(body, []byte("{}"+f.newline))
-	}
-	root, err := hujson.Parse(slices.Concat(body, []byte("\n"))) // it wants a line break after a comment at the end
-	if err != nil {
-		_, err = hujson.Parse(body) // its place is that in the file
+	f := &jsonFile{newline: newlineOf(data)}
+	root, err := hujson.Parse(slices.Concat(data, []byte("\n"))) // it wants a line break after a comment at the end
+	if err == nil {
+		root.AfterExtra = root.AfterExtra[:len(root.AfterExtra)-1]
+	} else if root, err = hujson.Parse(slices.Concat(data, []byte(f.newline+"{}"+f.newline))); err == nil {
+		if isBlank(data) {
+			root.BeforeExtra = nil
+		}
+	} else {
+		_, err = hujson.Parse(data) // its place is that in the file
 		e := &FileError{Problem: err.Error()}
 		if m := jsonError().FindStringSubmatch(err.Error()); m != nil {
 			e.Line, _ = strconv.Atoi(m[1])
@@ -47,194 +46,204 @@ func parseJSON(data []byte) (*jsonFile, error) {
 		}
 		return nil, e
 	}
-	root.AfterExtra = root.AfterExtra[:len(root.AfterExtra)-1]
 	f.root = root
-	if all, _ := items(&f.root); len(all) > 0 {
-		if in, ok := indentOf(all[0]); ok && in != "" {
-			f.unit = in
-		}
+	if all := items(&f.root); len(all) > 1 {
+		f.unit = f.indent(all[0].value)
 	}
+	f.unit = cmp.Or(f.unit, "  ")
 	return f, nil
 }
 
-func (f *jsonFile) bytes() []byte { return append([]byte(f.mark), f.root.Pack()...) }
+func (f *jsonFile) bytes() []byte { return f.root.Pack() }
+
+// before is the file up to a value.
+func (f *jsonFile) before(v *hujson.Value) string {
+	f.root.UpdateOffsets()
+	return string(f.root.Pack()[:v.StartOffset])
+}
 
 // problem is about a value, at its place in the file.
 func (f *jsonFile) problem(v *hujson.Value, text string) error {
-	before := string(f.root.Pack()[:v.StartOffset])
+	before := f.before(v)
 	return &FileError{Line: 1 + strings.Count(before, "\n"), Column: len(before) - strings.LastIndexByte(before, '\n'), Problem: text}
 }
 
-// items are the items of an object or an array, and what stands before its end. Those of an
-// array have no name; what stands before each is before its name.
-func items(v *hujson.Value) (all []hujson.ObjectMember, end hujson.Extra) {
-	switch l := v.Value.(type) {
+// indent is the indentation of the line on which a value begins.
+func (f *jsonFile) indent(v *hujson.Value) string {
+	before := f.before(v)
+	line := before[strings.LastIndexByte(before, '\n')+1:]
+	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+}
+
+// item is an item of an object or a list.
+type item struct {
+	name  string        // in an object, its key; in a list, its index
+	gap   *hujson.Extra // white space and comments before it
+	value *hujson.Value // nil: the end of the object or the list
+}
+
+// items are the items of an object or a list, and its end.
+func items(v *hujson.Value) (all []item) {
+	switch x := v.Value.(type) {
 	case *hujson.Object:
-		return l.Members, l.AfterExtra
-	case *hujson.Array:
-		for _, e := range l.Elements {
-			m := hujson.ObjectMember{Name: hujson.Value{BeforeExtra: e.BeforeExtra}, Value: e}
-			all = append(all, m)
+		for i := range x.Members {
+			name, _ := x.Members[i].Name.Value.(hujson.Literal)
+			all = append(all, item{name.String(), &x.Members[i].Name.BeforeExtra, &x.Members[i].Value})
 		}
-		return all, l.AfterExtra
-	}
-	return nil, nil
-}
-
-// setItems is the inverse of items.
-func setItems(v *hujson.Value, all []hujson.ObjectMember, end hujson.Extra) {
-	switch l := v.Value.(type) {
-	case *hujson.Object:
-		l.Members, l.AfterExtra = all, end
+		return append(all, item{gap: &x.AfterExtra})
 	case *hujson.Array:
-		l.Elements, l.AfterExtra = nil, end
-		for _, m := range all {
-			m.Value.BeforeExtra = m.Name.BeforeExtra
-			l.Elements = append(l.Elements, m.Value)
+		for i := range x.Elements {
+			all = append(all, item{strconv.Itoa(i), &x.Elements[i].BeforeExtra, &x.Elements[i]})
 		}
+		return append(all, item{gap: &x.AfterExtra})
 	}
+	return nil
 }
 
-// indentOf is the indentation of an item, if the item begins a line.
-func indentOf(item hujson.ObjectMember) (string, bool) {
-	before := item.Name.BeforeExtra
-	line := before[bytes.LastIndexByte(before, '\n')+1:]
-	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))]), len(line) < len(before)
-}
-
-// find is the index of the last member with a name, which is the one that clients use.
+// find is the index of the last item with a name, which is the one that clients use; or -1.
 func find(v *hujson.Value, name string) int {
-	all, _ := items(v)
-	for i := len(all) - 1; i >= 0; i-- {
-		if l, ok := all[i].Name.Value.(hujson.Literal); ok && l.String() == name {
+	for i, x := range slices.Backward(items(v)) {
+		if x.value != nil && x.name == name {
 			return i
 		}
 	}
 	return -1
 }
 
-// at follows a path as far as it leads. missing are the keys that do not exist. in is the
-// indentation of the line on which the value begins.
-func (f *jsonFile) at(keys []string) (v *hujson.Value, in string, missing []string, err error) {
+// at follows a path as far as it leads. missing are the keys that do not exist.
+func (f *jsonFile) at(keys []string) (v *hujson.Value, missing []string, err error) {
 	v, name := &f.root, "the file"
-	for i, key := range keys {
-		o, ok := v.Value.(*hujson.Object)
-		if !ok {
-			return nil, "", nil, f.problem(v, name+" is not an object")
+	for n, key := range keys {
+		if v.Value.Kind() != '{' {
+			return nil, nil, f.problem(v, name+" is not an object")
 		}
-		at := find(v, key)
-		if at < 0 {
-			return v, in, keys[i:], nil
+		i := find(v, key)
+		if i < 0 {
+			return v, keys[n:], nil
 		}
-		if own, ok := indentOf(o.Members[at]); ok {
-			in = own
-		}
-		v, name = &o.Members[at].Value, strconv.Quote(key)
+		v, name = items(v)[i].value, strconv.Quote(key)
 	}
-	return v, in, nil, nil
+	return v, nil, nil
 }
 
 // entry is the decoded value of a path, or nil.
-func (f *jsonFile) entry(keys []string) (any, error) {
-	v, _, missing, err := f.at(keys)
+func (f *jsonFile) entry(keys []string) (x any) {
+	v, missing, err := f.at(keys)
 	if err != nil || len(missing) > 0 {
-		return nil, err
+		return nil
 	}
-	return decoded(v), nil
+	one := v.Clone()
+	one.Standardize()
+	_ = json.Unmarshal(one.Pack(), &x) // nil if a number is out of range
+	return x
 }
 
 // set puts a value, given as JSON, at a path.
 func (f *jsonFile) set(keys []string, value string) error {
-	v, in, missing, err := f.at(keys)
+	v, missing, err := f.at(keys)
 	if err != nil {
 		return err
 	}
 	if len(missing) == 0 {
-		v.Value = f.parsed(value, in)
+		v.Value = f.parsed(value, f.indent(v)).Value
 		return nil
 	}
 	for _, key := range slices.Backward(missing[1:]) {
 		value = "{" + encoded(key) + ":" + value + "}"
 	}
-	f.insert(v, in, missing[0], value)
+	f.add(v, missing[0], value)
 	return nil
 }
 
 // parsed is a value of ours, over several lines.
-func (f *jsonFile) parsed(value, in string) hujson.ValueTrimmed {
+func (f *jsonFile) parsed(value, indent string) hujson.Value {
 	var b bytes.Buffer
-	err := json.Indent(&b, []byte(value), in, f.unit)
+	err := json.Indent(&b, []byte(value), indent, f.unit)
 	parsed, e := hujson.Parse(bytes.ReplaceAll(b.Bytes(), []byte("\n"), []byte(f.newline)))
 	if err != nil || e != nil {
 		panic("hook: no JSON: " + value)
 	}
-	return parsed.Value
+	return parsed
 }
 
-// insert adds an item at the end of an object or an array, on a line of its own. Comments
-// that are there stay before it.
-func (f *jsonFile) insert(to *hujson.Value, in, name, value string) {
-	all, end := items(to)
-	comments := bytes.TrimRight(end, blanks)
-	if end = end[len(comments):]; !bytes.Contains(end, []byte("\n")) {
-		end = hujson.Extra(f.newline + in)
+// patch adds or removes an item of an object or a list.
+func patch(v *hujson.Value, op, name, value string) {
+	pointer := "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	if err := v.Patch([]byte(`[{"op":"` + op + `","path":` + encoded(pointer) + `,"value":` + value + `}]`)); err != nil {
+		panic("hook: " + err.Error()) // we have just seen the object or the list
 	}
-	inner := in + f.unit
-	item := hujson.ObjectMember{Name: hujson.Value{Value: hujson.String(name)}, Value: hujson.Value{BeforeExtra: hujson.Extra(" ")}}
-	if n := len(all); n > 0 {
-		if own, ok := indentOf(all[0]); ok {
-			inner = own
-		}
-		if all[n-1].Value.AfterExtra != nil { // the file has a trailing comma
-			item.Value.AfterExtra = hujson.Extra{}
-		}
-	}
-	item.Name.BeforeExtra = slices.Concat(comments, []byte(f.newline+inner))
-	item.Value.Value = f.parsed(value, inner)
-	setItems(to, append(all, item), end)
 }
 
-// remove removes item i. Comments before it stay.
-func (f *jsonFile) remove(from *hujson.Value, i int) {
-	all, end := items(from)
-	trailing := all[len(all)-1].Value.AfterExtra != nil
-	comments := bytes.TrimRight(all[i].Name.BeforeExtra, blanks)
-	all = slices.Delete(all, i, i+1)
-	after := &end
-	if i < len(all) {
-		after = &all[i].Name.BeforeExtra
+// add adds an item at the end of an object or a list, on a separate line. It gets a trailing
+// comma if the item before had one. Comments at the end stay before it.
+func (f *jsonFile) add(to *hujson.Value, name, value string) {
+	outer, all := f.indent(to), items(to)
+	n, inner, comma := len(all)-1, outer+f.unit, false
+	gap := slices.Clone(*all[n].gap)
+	if n > 0 {
+		comma = all[n-1].value.AfterExtra != nil
+		if in := f.indent(all[0].value); len(in) > len(outer) {
+			inner = in
+		}
 	}
+	patch(to, "add", name, string(f.parsed(value, inner).Pack()))
+	all = items(to)
+	comments := bytes.TrimRight(gap, blanks)
+	*all[n].gap, *all[n+1].gap = slices.Concat(comments, []byte(f.newline+inner)), gap[len(comments):]
+	if !bytes.Contains(gap[len(comments):], []byte("\n")) {
+		*all[n+1].gap = hujson.Extra(f.newline + outer)
+	}
+	if to.Value.Kind() == '{' {
+		all[n].value.BeforeExtra = hujson.Extra(" ")
+	}
+	if comma {
+		all[n].value.AfterExtra = hujson.Extra{}
+	}
+}
+
+// remove removes item i, and reports whether nothing is left. Comments around it stay.
+func (f *jsonFile) remove(from *hujson.Value, i int) (empty bool) {
+	all := items(from)
+	comments := bytes.TrimRight(*all[i].gap, blanks)
 	if bytes.Contains(comments, []byte("//")) { // such a comment ends with its line
 		comments = slices.Concat(comments, []byte(f.newline))
 	}
-	*after = slices.Concat(comments, *after)
-	if n := len(all); n > 0 && trailing {
-		all[n-1].Value.AfterExtra = slices.Concat(hujson.Extra{}, all[n-1].Value.AfterExtra)
-	} else if n > 0 {
-		end = slices.Concat(all[n-1].Value.AfterExtra, end)
-		all[n-1].Value.AfterExtra = nil
-	} else if isBlank(end) {
-		end = nil
+	gap := slices.Concat(comments, *all[i+1].gap)
+	*all[i].gap, *all[i+1].gap = nil, nil // Patch would remove comments that it takes for the item's
+	name, comma := all[i].name, all[i].value.AfterExtra != nil
+	if o, ok := from.Value.(*hujson.Object); ok {
+		for find(from, name) >= 0 { // of several with one name, Patch would take the first
+			name += "'"
+		}
+		o.Members[i].Name.Value = hujson.String(name)
 	}
-	setItems(from, all, end)
+	patch(from, "remove", name, "null")
+	all = items(from)
+	switch {
+	case i < len(all)-1:
+	case i > 0 && comma: // the item before keeps the comma at the end
+		last := all[i-1].value
+		last.AfterExtra = append(hujson.Extra{}, last.AfterExtra...)
+	case i > 0: // hujson writes a comma after a last item that has anything between it and its comma
+		last := all[i-1].value
+		gap, last.AfterExtra = slices.Concat(last.AfterExtra, gap), nil
+	case isBlank(gap):
+		gap, empty = nil, true
+	}
+	*all[i].gap = gap
+	return empty
 }
 
-// unset removes what is at a path, and the objects around it that are empty then and have no
-// comment.
-func (f *jsonFile) unset(keys []string) error {
-	for n := len(keys) - 1; n >= 0; n-- {
-		holder, _, missing, err := f.at(keys[:n])
-		if err != nil || len(missing) > 0 {
-			return err
-		}
-		for i := find(holder, keys[n]); i >= 0; i = find(holder, keys[n]) {
-			f.remove(holder, i)
-		}
-		if all, end := items(holder); len(all) > 0 || !isBlank(end) {
+// unset removes what is at a path below a value, and what is empty around it then. It reports
+// whether nothing is left of the value.
+func (f *jsonFile) unset(v *hujson.Value, keys []string) (empty bool) {
+	for i := find(v, keys[0]); i >= 0; i = find(v, keys[0]) {
+		if len(keys) > 1 && !f.unset(items(v)[i].value, keys[1:]) {
 			break
 		}
+		empty = f.remove(v, i)
 	}
-	return nil
+	return empty
 }
 
 // isOwnCommand reports whether a value is the command of a hook of ours.
@@ -243,18 +252,25 @@ func isOwnCommand(v *hujson.Value) bool {
 	return ok && l.Kind() == '"' && ownCommand().MatchString(l.String())
 }
 
+// hooksOf is the list of an event. It is missing if a key on the path to it does not exist.
+func (f *jsonFile) hooksOf(event string) (list *hujson.Value, missing bool, err error) {
+	list, keys, err := f.at([]string{"hooks", event})
+	missing = len(keys) > 0
+	if err == nil && !missing && list.Value.Kind() != '[' {
+		err = f.problem(list, strconv.Quote(event)+" is not a list")
+	}
+	return list, missing, err
+}
+
 // addHook adds a hook to the list of an event. If ours is there, it only corrects the
 // command, since the user may have chosen a longer timeout.
 func (f *jsonFile) addHook(event, entry, line string) error {
-	list, in, missing, err := f.at([]string{"hooks", event})
-	if err != nil {
+	list, missing, err := f.hooksOf(event)
+	switch {
+	case err != nil:
 		return err
-	}
-	if len(missing) > 0 {
+	case missing:
 		return f.set([]string{"hooks", event}, "["+entry+"]")
-	}
-	if _, ok := list.Value.(*hujson.Array); !ok {
-		return f.problem(list, strconv.Quote(event)+" is not a list")
 	}
 	found := false
 	for v := range list.All() {
@@ -263,46 +279,30 @@ func (f *jsonFile) addHook(event, entry, line string) error {
 		}
 	}
 	if !found {
-		f.insert(list, in, "", entry)
+		f.add(list, "-", entry)
 	}
 	return nil
 }
 
-// removeHooks removes our hooks from the lists of all events, since an earlier version may
-// have used others.
-func (f *jsonFile) removeHooks() error {
-	hooks, _, missing, err := f.at([]string{"hooks"})
-	if err != nil || len(missing) > 0 || !f.removeOwn(hooks) {
-		return nil // after an error there are no hooks
+// removeHooks removes our hooks from the lists of all events, since an earlier version may have
+// used others.
+func (f *jsonFile) removeHooks() {
+	if i := find(&f.root, "hooks"); i >= 0 && f.removeOwn(items(&f.root)[i].value) {
+		f.remove(&f.root, i)
 	}
-	return f.unset([]string{"hooks"})
 }
 
 // removeOwn removes our hooks below a value, with the groups, the lists and the events that
 // have no other hook. It reports whether the value is one of those.
 func (f *jsonFile) removeOwn(v *hujson.Value) (ours bool) {
-	all, _ := items(v)
-	for i := len(all) - 1; i >= 0; i-- {
-		inner := &all[i].Value
-		if isOwnCommand(inner) {
+	for i, x := range slices.Backward(items(v)) {
+		switch {
+		case x.value == nil: // the end
+		case isOwnCommand(x.value):
 			return true
-		}
-		if f.removeOwn(inner) {
-			name, _ := all[i].Name.Value.(hujson.Literal)
-			f.remove(v, i)
-			left, end := items(v)
-			ours = name.String() == "hooks" || len(left) == 0 && isBlank(end)
+		case f.removeOwn(x.value):
+			ours = f.remove(v, i) || x.name == "hooks"
 		}
 	}
 	return ours
-}
-
-// decoded is the decoded value, or nil.
-func decoded(v *hujson.Value) (x any) {
-	c := v.Clone()
-	c.Standardize()
-	if json.Unmarshal(c.Pack(), &x) != nil {
-		return nil
-	}
-	return x
 }

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -31,9 +32,6 @@ type FileReport struct {
 	Snippet string `json:"snippet,omitempty"` // what to paste then
 }
 
-// Changed tells whether the file was written.
-func (f FileReport) Changed() bool { return f.Outcome == connected }
-
 // Report is the outcome for all files.
 type Report struct {
 	Files []FileReport `json:"files"`
@@ -63,7 +61,7 @@ func (r Report) Text() string {
 			fmt.Fprintf(&b, "  %s\n", f.Note)
 		}
 		if f.Snippet != "" {
-			fmt.Fprintf(&b, "  Put this there by hand:\n%s\n", indented(f.Snippet))
+			fmt.Fprintf(&b, "  Put this there by hand:\n%s\n", "    "+strings.ReplaceAll(f.Snippet, "\n", "\n    "))
 		}
 		b.WriteString(f.Diff)
 	}
@@ -73,41 +71,35 @@ func (r Report) Text() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func indented(s string) string { return "    " + strings.ReplaceAll(s, "\n", "\n    ") }
-
 // report is the report on the file of an edit.
 func (e edit) report(outcome string) FileReport {
 	return FileReport{Client: e.client, Scope: e.scope, Path: e.path, Outcome: outcome}
 }
 
-// refused says why a file was not changed, and what to add by hand.
-func (e edit) refused(r FileReport, err error) FileReport {
-	r = e.problem(r, err)
+// refused says why the file of an edit was left as it is.
+func (e edit) refused(err error) FileReport {
+	r := e.report(refused)
+	if x, ok := errors.AsType[*FileError](err); ok {
+		err = &FileError{cmp.Or(x.Path, e.path), x.Line, x.Column, x.Problem}
+	}
+	r.Problem = err.Error()
+	return r
+}
+
+// notAdded says also what to add by hand.
+func (e edit) notAdded(err error) FileReport {
+	r := e.refused(err)
 	if errors.Is(err, fs.ErrPermission) {
 		r.Problem += ": make it writable, or put the entry there yourself"
 	}
-	r.Snippet = e.text
-	if e.format != ownFile {
-		r.Snippet = e.snippet()
-	}
+	text, _ := e.put(nil) // an empty file can be edited
+	r.Snippet = strings.TrimSuffix(string(text), "\n")
 	return r
 }
 
-// notRemoved says why something of ours may still be in a file, and what to remove by hand.
-func (e edit) notRemoved(r FileReport, err error) FileReport {
-	r = e.problem(r, err)
+// notRemoved says also what of ours may still be there, to remove by hand.
+func (e edit) notRemoved(err error) FileReport {
+	r := e.refused(err)
 	r.Note = fmt.Sprintf("Take out by hand: the entry %q, and hooks that call %q.", server, "hook "+e.client)
-	return r
-}
-
-func (e edit) problem(r FileReport, err error) FileReport {
-	r.Outcome, r.Problem = refused, err.Error()
-	if x, ok := errors.AsType[*FileError](err); ok {
-		placed := *x
-		if placed.Path == "" {
-			placed.Path = e.path
-		}
-		r.Problem = placed.Error()
-	}
 	return r
 }

@@ -210,6 +210,24 @@ func TestConnectAndBackJSON(t *testing.T) {
 	})
 }
 
+// A file with nothing but comments keeps them before what we add.
+func TestOnlyComments(t *testing.T) {
+	for _, before := range []string{"// mine", "// mine\n", bom + "/* mine */\r\n// yours\r\n", " \n", bom} {
+		for _, e := range []edit{editOf(t, "zed", "settings.json"), editOf(t, "cursor", "hooks.json")} {
+			after, err := e.put([]byte(before))
+			if err != nil || !strings.HasPrefix(string(after), strings.TrimRight(before, " \r\n")) || !strings.Contains(string(after), server) {
+				t.Errorf("%q: %v\n%s", before, err, after)
+			}
+			if e.isIn([]byte(before)) {
+				t.Errorf("%q is taken for ours", before)
+			}
+			if left, gone, err := e.remove(after, nil); err != nil || gone && strings.Contains(before, "mine") || strings.Contains(string(left), server) || !strings.HasPrefix(string(left), strings.TrimRight(before, " \r\n")) {
+				t.Errorf("%q: %v, %v\n%s", before, err, gone, left)
+			}
+		}
+	}
+}
+
 // tomlText is a configuration with what makes TOML hard to edit.
 func tomlText(t *rapid.T) string {
 	nl := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "newline")

@@ -37,7 +37,7 @@ func decode(f format, data []byte) (m map[string]any, err error) {
 		if err != nil {
 			return nil, err
 		}
-		m, _ = decoded(&file.root).(map[string]any)
+		m, _ = file.entry(nil).(map[string]any)
 		return m, nil
 	case toml:
 		err = gotoml.Unmarshal(data, &m)
@@ -71,131 +71,141 @@ func decode(f format, data []byte) (m map[string]any, err error) {
 // goccy/go-yaml does not keep every indentation.
 type textFile struct {
 	format format
-	mark   string // byte order mark
+	key    string // of the list of servers
 	data   []byte
 }
 
-func parseText(format format, data []byte) (*textFile, error) {
-	f := &textFile{format: format, data: data}
-	if body, marked := bytes.CutPrefix(data, []byte(bom)); marked {
-		f.mark, f.data = bom, body
-	}
-	_, err := decode(format, data)
-	return f, err
-}
-
-func (f *textFile) bytes() []byte { return append([]byte(f.mark), f.data...) }
-
-// entry is our entry, or nil. Its path is the key of the list of servers, and our name.
-func (f *textFile) entry(keys []string) (any, error) {
-	m, err := decode(f.format, f.data)
-	if err != nil || m[keys[0]] == nil {
-		return nil, err
-	}
-	all, ok := m[keys[0]].(map[string]any)
-	if !ok {
-		return nil, &FileError{Problem: fmt.Sprintf("%q is not a table", keys[0])}
-	}
-	return all[server], nil
-}
-
-// rest is the content of a file without our entry, as text. That orders maps, and NaN equals
-// NaN in it.
-func (f *textFile) rest(data []byte, keys []string) string {
+// split decodes a file into our entry and the text of the rest. Text, since that orders maps,
+// and NaN equals NaN in it.
+func (f textFile) split(data []byte) (entry any, rest string, err error) {
 	m, err := decode(f.format, data)
-	if err != nil {
-		return err.Error()
+	all, ok := m[f.key].(map[string]any)
+	entry = all[server]
+	if delete(all, server); len(all) == 0 && (ok || m[f.key] == nil) {
+		delete(m, f.key)
 	}
-	all, ok := m[keys[0]].(map[string]any)
-	if delete(all, server); len(all) == 0 && (ok || m[keys[0]] == nil) {
-		delete(m, keys[0])
-	}
-	return fmt.Sprint(m)
+	return entry, fmt.Sprint(m), err
 }
 
-// mostLines is the longest entry that we look for.
-const mostLines = 100
+// mostTries is how many blocks of lines that look like our entry are looked at.
+const mostTries = 20
 
-// cut returns the file without our entry. Only a parser can tell an entry from a text that
-// looks like one. So it tries each line that may begin the entry, the last one first, with as
-// few lines after it as will do: without them, the file must say the same but for the entry.
-func (f *textFile) cut(keys []string) ([]byte, error) {
-	lines, others := bytes.SplitAfter(f.data, []byte("\n")), f.rest(f.data, keys)
-	first, bare := server+":", strings.NewReplacer(" ", "", "\t", "", `"`, "", "'", "", "]", ".")
-	if f.format == toml {
-		first = "[" + keys[0] + "." + server + "." // its own table, or one in it
-	}
-	for from, line := range slices.Backward(lines) {
-		if !strings.HasPrefix(bare.Replace(string(line)), first) {
-			continue
-		}
-		for to := from + 1; to <= min(from+mostLines, len(lines)); to++ {
-			after := &textFile{format: f.format, data: slices.Concat(bytes.Join(lines[:from], nil), bytes.Join(lines[to:], nil))}
-			if entry, err := after.entry(keys); err != nil || entry != nil || f.rest(after.data, keys) != others {
+// without returns the file without our entry, given the two parts of the file that split returns.
+// Lines that look like a table of the entry, or like its key, may be a part of a text. So a block
+// of them is left out only if the file then says the same beside the entry.
+func (f textFile) without(entry any, others string) ([]byte, error) {
+	var remaining []byte
+	lines := bytes.SplitAfter(f.data, []byte("\n"))
+	for i, tries := 0, 0; i < len(lines); i++ {
+		if end := f.block(lines[i:]); end > 0 && entry != nil && tries < mostTries {
+			before := remaining
+			if last := bytes.TrimSuffix(remaining, []byte(newlineOf(f.data))); f.format == toml && bytes.HasSuffix(last, []byte("\n")) {
+				before = last // we wrote the empty line too
+			}
+			without := slices.Concat(before, bytes.Join(lines[i+end:], nil))
+			tries++
+			if left, now, err := f.split(without); err == nil && now == others {
+				i, remaining, entry = i+end-1, before, left
 				continue
 			}
-			if from > 0 && f.format == toml && isBlank(lines[from-1]) { // we wrote the blank line too
-				return slices.Concat(bytes.Join(lines[:from-1], nil), bytes.Join(lines[to:], nil)), nil
-			}
-			return after.data, nil
 		}
+		remaining = append(remaining, lines[i]...)
 	}
-	return nil, &FileError{Problem: fmt.Sprintf("the entry %s.%s is not written as a block: take it out by hand", keys[0], server)}
+	if entry != nil {
+		return nil, &FileError{Problem: fmt.Sprintf("the entry %s.%s is not written as a block: take it out by hand", f.key, server)}
+	}
+	return remaining, nil
 }
 
-// set writes an entry, given as JSON, and removes the one that is there: in TOML at the end,
-// in YAML as the first of its parent.
-func (f *textFile) set(keys []string, value string) error {
-	have, err := f.entry(keys)
-	if err != nil {
-		return err
-	}
-	rest := f.data
-	if have != nil {
-		if rest, err = f.cut(keys); err != nil {
-			return err
+// block is how many lines at the beginning look like our entry: in TOML its tables, in YAML its
+// key with the lines that are indented more. Blank lines and, in TOML, comments at its end are
+// not of it.
+func (f textFile) block(lines [][]byte) (n int) {
+	bare := strings.NewReplacer(" ", "", "\t", "", `"`, "", "'", "", "]", ".")
+	ours := func(line []byte) bool {
+		if f.format == yaml {
+			return strings.HasPrefix(bare.Replace(string(line)), server+":")
 		}
+		return strings.HasPrefix(bare.Replace(string(line)), "["+f.key+"."+server+".")
 	}
-	at, indent := len(rest), ""
+	indent := func(line []byte) int { return len(line) - len(bytes.TrimLeft(line, " ")) }
+	if !ours(lines[0]) {
+		return 0
+	}
+	for i, line := range lines {
+		text := bytes.TrimLeft(line, " \t")
+		switch {
+		case isBlank(line), f.format == toml && text[0] == '#':
+			continue
+		case f.format == toml && text[0] == '[' && !ours(line), f.format == yaml && i > 0 && indent(line) <= indent(lines[0]):
+			return n
+		}
+		n = i + 1
+	}
+	return n
+}
+
+// write returns the file with the entry on which decide decides, in the place of the one that is
+// there: in TOML at the end, in YAML as the first of its parent. With the entry goes its parent in
+// YAML, if that is empty then.
+func (f textFile) write(decide func(have any) (entry string, change bool)) ([]byte, error) {
+	have, others, err := f.split(f.data)
+	if err != nil {
+		return nil, err
+	}
+	entry, change := decide(have)
+	if !change {
+		return f.data, nil
+	}
+	remaining, err := f.without(have, others)
+	if err != nil {
+		return nil, err
+	}
+	if entry == "" {
+		if m, err := decode(f.format, remaining); f.format == yaml && err == nil && m[f.key] == nil {
+			remaining = regexp.MustCompile(`(?m)^`+f.key+`[ \t]*:[ \t]*\r?(?:\n|\z)`).ReplaceAll(remaining, nil)
+		}
+		return remaining, nil
+	}
+	at, indent := len(remaining), ""
 	if f.format == yaml {
-		if rest, at, indent, err = parent(rest, keys[0]); err != nil {
-			return err
+		if remaining, at, indent, err = parent(remaining, f.key); err != nil {
+			return nil, err
 		}
 	}
-	lines, err := f.lines(keys, value, indent)
+	lines, err := f.lines(entry, indent)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	nl := newlineOf(f.data)
 	if f.format == toml && at > 0 {
 		lines = "\n" + lines
 	}
-	if at > 0 && rest[at-1] != '\n' {
+	if at > 0 && remaining[at-1] != '\n' {
 		lines = "\n" + lines
 	}
-	after := &textFile{f.format, f.mark, slices.Concat(rest[:at], []byte(strings.ReplaceAll(lines, "\n", nl)), rest[at:])}
-	if entry, err := after.entry(keys); err != nil || entry == nil || f.rest(after.data, keys) != f.rest(f.data, keys) {
-		return &FileError{Problem: fmt.Sprintf("there is no safe place for an entry of %q", keys[0])}
+	lines = strings.ReplaceAll(lines, "\n", newlineOf(f.data))
+	after := slices.Concat(remaining[:at], []byte(lines), remaining[at:])
+	if found, now, err := f.split(after); err != nil || found == nil || now != others {
+		return nil, &FileError{Problem: fmt.Sprintf("there is no safe place for an entry of %q", f.key)}
 	}
-	*f = *after
-	return nil
+	return after, nil
 }
 
 // lines are the lines of an entry.
-func (f *textFile) lines(keys []string, value, indent string) (string, error) {
-	var entry any
-	if err := goyaml.Unmarshal([]byte(value), &entry); err != nil { // JSON is YAML, which tells whole numbers from others
+func (f textFile) lines(entry, indent string) (string, error) {
+	var x any
+	if err := goyaml.Unmarshal([]byte(entry), &x); err != nil { // JSON is YAML, which tells whole numbers from others
 		return "", err
 	}
 	var b bytes.Buffer
 	if f.format == toml {
-		fmt.Fprintf(&b, "[%s.%s]\n", keys[0], server)
+		fmt.Fprintf(&b, "[%s.%s]\n", f.key, server)
 		e := gotoml.NewEncoder(&b)
 		e.SetTablesInline(true)
-		err := e.Encode(entry)
+		err := e.Encode(x)
 		return b.String(), err
 	}
-	text, err := goyaml.Marshal(map[string]any{server: entry})
+	text, err := goyaml.Marshal(map[string]any{server: x})
 	for line := range strings.Lines(string(text)) {
 		b.WriteString(indent + line)
 	}
@@ -225,17 +235,4 @@ func parent(data []byte, key string) (_ []byte, at int, indent string, err error
 		indent = string(first[1])
 	}
 	return data, at, indent, nil
-}
-
-// unset removes our entry, and in YAML its parent if that is empty then.
-func (f *textFile) unset(keys []string) error {
-	rest, err := f.cut(keys)
-	if err != nil {
-		return err
-	}
-	if m, err := decode(f.format, rest); f.format == yaml && err == nil && m[keys[0]] == nil {
-		rest = regexp.MustCompile(`(?m)^`+keys[0]+`[ \t]*:[ \t]*\r?(?:\n|\z)`).ReplaceAll(rest, nil)
-	}
-	f.data = rest
-	return nil
 }
