@@ -112,7 +112,7 @@ func (r VectorsMade) Text() string {
 
 // Reindexing says how to make vectors.
 type Reindexing struct {
-	Wait bool `json:"wait,omitempty" jsonschema:"also encode with the installed model, and wait until it is done; if interrupted, a later run goes on"`
+	Wait bool `json:"wait,omitempty" jsonschema:"also encode with the installed model, and wait until it is done; if interrupted, a later run resumes"`
 
 	// Progress is told after each text how many of those that lacked a vector
 	// have one; nil: nobody wants to know.

@@ -16,7 +16,7 @@ import (
 type Vote struct {
 	Category string `json:"category" arg:"1" short:"c" jsonschema:"the room"`
 	Key      string `json:"key" arg:"2" short:"k" jsonschema:"the fact"`
-	Vote     string `json:"vote" arg:"3" enum:"up,down" alias:"value" jsonschema:"up or down"`
+	Vote     string `json:"vote" arg:"3" enum:"up,down" alias:"value" jsonschema:"whether it was useful"`
 }
 
 // Voted is a vote as recorded.

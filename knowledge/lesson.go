@@ -20,7 +20,7 @@ type Lesson struct {
 	Type      string   `json:"pattern_type" jsonschema:"what the convention is about, e.g. naming"`
 	Value     string   `json:"value" arg:"1" jsonschema:"the convention"`
 	Examples  []string `json:"examples,omitempty" jsonschema:"examples of it"`
-	Questions string   `json:"questions,omitempty" jsonschema:"up to three short questions that this answers, in other words than the value, divided by ;"`
+	Questions string   `json:"questions,omitempty" jsonschema:"up to three short questions that this answers, in other words than the value, separated by ;"`
 }
 
 // Learned is what became of a [Lesson] or a [Mistake].
@@ -93,7 +93,7 @@ type Mistake struct {
 	Trigger    string `json:"trigger" arg:"1" jsonschema:"what leads to it"`
 	Resolution string `json:"resolution" arg:"2" jsonschema:"what to do instead"`
 	Severity   string `json:"severity,omitempty" enum:"critical,warning,info" jsonschema:"how bad it is (default warning)"`
-	Questions  string `json:"questions,omitempty" jsonschema:"up to three short questions that this answers, in other words than the value, divided by ;"`
+	Questions  string `json:"questions,omitempty" jsonschema:"up to three short questions that this answers, in other words than the value, separated by ;"`
 }
 
 // Gotcha records a mistake not to repeat. The same trigger again counts as one

@@ -54,7 +54,7 @@ func checkQuestions(list []string) error {
 type FactQuestions struct {
 	Category  string `json:"category,omitempty" arg:"1" short:"c" jsonschema:"the room"`
 	Key       string `json:"key,omitempty" arg:"2" short:"k" jsonschema:"the fact"`
-	Questions string `json:"questions,omitempty" arg:"3" jsonschema:"up to three short questions that the fact answers, in other words than its value, divided by ;"`
+	Questions string `json:"questions,omitempty" arg:"3" jsonschema:"up to three short questions that the fact answers, in other words than its value, separated by ;"`
 	Limit     int    `json:"limit,omitempty" jsonschema:"most facts to list (default 20)"`
 }
 

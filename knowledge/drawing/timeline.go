@@ -197,7 +197,7 @@ func (p *plot) span(b Bar) (from, until float64) {
 	return from, max(until, from+3)
 }
 
-var classes = map[string]string{Current: "now", Past: "past", Planned: "plan", Dormant: "rest", Corrected: "wrong", Retracted: "gone"}
+var classes = map[string]string{Current: "now", Past: "past", Planned: "plan", Dormant: "dormant", Corrected: "wrong", Retracted: "gone"}
 
 func (p *plot) bar(b Bar, from, until, y float64) {
 	class := cmp.Or(classes[b.Mark], "past")

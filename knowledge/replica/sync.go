@@ -327,7 +327,7 @@ func newPlan(st *state.State, dir string, in incoming, now time.Time) (*plan, er
 		return nil, err
 	}
 	if len(p.known) < p.next.Lines {
-		p.report.Warnings = append(p.report.Warnings, "the store's copy of what is shared was damaged; what it lacked is told anew")
+		p.report.Warnings = append(p.report.Warnings, "the local copy of the shared lines was damaged; what it lacked is written again")
 	}
 	copied := p.find(in)
 	base := Fold(p.known)

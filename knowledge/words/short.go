@@ -121,21 +121,22 @@ vol volum
 реп репозитор
 `
 
-// Shortened calls use with the stem of each word that a word of the query is short for, or that is short for it.
-func Shortened(asked string, said string, use func(stem string)) {
+// Shortened calls use with the stem of each word that a query's word abbreviates, or that abbreviates it. stem is
+// that of the query's word.
+func Shortened(stem, word string, use func(stem string)) {
 	for line := range strings.Lines(shortNames) {
-		if !strings.Contains(line, asked) {
+		if !strings.Contains(line, stem) {
 			continue
 		}
 		group := strings.Fields(line)
 		at := slices.IndexFunc(group, func(entry string) bool {
-			stem, full, _ := strings.Cut(entry, "=")
-			return stem == asked && strings.HasPrefix(said, full)
+			short, full, _ := strings.Cut(entry, "=")
+			return short == stem && strings.HasPrefix(word, full)
 		})
 		for i, entry := range group {
 			if at >= 0 && i != at {
-				stem, _, _ := strings.Cut(entry, "=")
-				use(stem)
+				other, _, _ := strings.Cut(entry, "=")
+				use(other)
 			}
 		}
 	}

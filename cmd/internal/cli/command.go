@@ -184,7 +184,7 @@ func (k *call) position(c *cobra.Command, words []string, args map[string]any) e
 			}
 			word = text
 		}
-		if p.Type == op.TypeArray { // takes all remaining words
+		if p.Type == op.TypeArray && i+1 < len(words) { // takes all remaining words
 			args[p.Name] = words[i:]
 			return nil
 		}

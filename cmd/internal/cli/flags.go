@@ -44,12 +44,18 @@ func (f *flag) short(set *pflag.FlagSet) string {
 
 // usage is a line of the help.
 func usage(p op.Param) string {
-	text := p.Description
-	if len(p.Enum) > 0 {
-		text = strings.TrimSpace(text + " (" + strings.Join(p.Enum, ", ") + ")")
+	text, notes := p.Description, []string(nil)
+	if len(p.Enum) > 0 && !p.Switch() {
+		notes = append(notes, strings.Join(p.Enum, ", "))
+	}
+	if about, rest, found := strings.Cut(text, " (default"); found && strings.HasSuffix(rest, ")") {
+		text, notes = about, append(notes, "default"+strings.TrimSuffix(rest, ")"))
 	}
 	if p.Required {
-		text += " (required)"
+		notes = append(notes, "required")
+	}
+	if len(notes) > 0 {
+		text += " (" + strings.Join(notes, "; ") + ")"
 	}
 	return text
 }
@@ -65,10 +71,10 @@ func (f *flag) String() string { return strings.Join(f.texts, ",") }
 
 // Type is the word that stands for the value in the help.
 func (f *flag) Type() string {
-	switch f.param.Type {
-	case op.TypeBoolean:
+	switch {
+	case f.param.Switch():
 		return "bool"
-	case op.TypeArray:
+	case f.param.Type == op.TypeArray:
 		return "list"
 	}
 	return f.param.Type

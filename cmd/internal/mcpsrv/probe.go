@@ -39,7 +39,7 @@ func Probe(ctx context.Context, server *exec.Cmd) (version string, tools []strin
 	case limited.Err() != nil:
 		err = fmt.Errorf("no answer within %s", probeTimeout)
 	case line != "":
-		err = fmt.Errorf("%w; it said: %s", err, prose.Clip(line, 200))
+		err = fmt.Errorf("%w; its output: %s", err, prose.Clip(line, 200))
 	}
 	return version, tools, err
 }

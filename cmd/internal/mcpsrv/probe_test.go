@@ -16,7 +16,7 @@ func TestProbeOfNoServer(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"echo hello":                     "",
-		"echo no such store >&2; exit 3": "it said: no such store",
+		"echo no such store >&2; exit 3": "its output: no such store",
 		`read x; echo '{"id":1,"error":{"message":"too old"}}'`: "",
 	} {
 		path := filepath.Join(t.TempDir(), "server")

@@ -247,7 +247,7 @@ func TestPrompts(t *testing.T) {
 	}{
 		{"wakeup", nil, []string{dataLine + "\nARCHITECTURE:auth=JWT★★★\n"}},
 		{"wakeup", map[string]string{"task": "fix the login", "budget": "100"}, []string{dataLine, "fix the login"}},
-		{"handoff", nil, []string{"choose who goes on", dataLine}},
+		{"handoff", nil, []string{"choose who continues", dataLine}},
 		{"handoff", map[string]string{"to_agent": "claude", "message": "mind the cache"}, []string{"over to claude", "mind the cache"}},
 	} {
 		r, err := c.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: tt.name, Arguments: tt.args})

@@ -190,7 +190,7 @@ func (s *Server) handoff(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.G
 	b.WriteString(":\n1. Remember every decision, finding and blocker of this session that is not below: " +
 		`ctx_knowledge {"action":"remember",…}, one fact a call.` + "\n2. Then say in at most ten lines: what is done, what is not, where to go on, what to beware of.\n")
 	if to == "" {
-		b.WriteString(`3. See who is here: ctx_agent {"action":"list"}, and choose who goes on.` + "\n")
+		b.WriteString(`3. See who is here: ctx_agent {"action":"list"}, and choose who continues.` + "\n")
 		to = "…"
 	} else {
 		b.WriteString(`3. Register first if you have not: ctx_agent {"action":"register",…} gives the id that you pass as agent.` + "\n")

@@ -133,6 +133,13 @@ func (s *Server) HTTP() http.Handler {
 	})
 }
 
+// methodHeader is the header that names a request's method, and listenMethod the method whose
+// answer is a stream.
+const (
+	methodHeader = "Mcp-Method"
+	listenMethod = "subscriptions/listen"
+)
+
 // statelessKey marks the context of a request without a connection.
 type statelessKey struct{}
 
@@ -148,6 +155,9 @@ func withoutSubscriptions(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		if method == "resources/subscribe" || method == "resources/unsubscribe" {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: method + " needs a connection, which HTTP has not: use subscriptions/listen of protocol 2026-07-28, or stdio"}
+		}
+		if extra := req.GetExtra(); method == listenMethod && (extra == nil || extra.Header.Get(methodHeader) != method) {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: method + " needs the header " + methodHeader + ": " + method}
 		}
 		result, err := next(ctx, method, req)
 		if r, ok := result.(*mcp.InitializeResult); ok && err == nil {

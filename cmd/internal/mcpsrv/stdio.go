@@ -7,10 +7,10 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -63,10 +63,21 @@ const (
 	orders    = iota
 )
 
+// mayRun reports whether a request may run, given the orders of the unanswered ones before it.
+func (o order) mayRun(before [orders]bool) bool {
+	switch o {
+	case shared:
+		return !before[exclusive]
+	case exclusive, long:
+		return !before[shared] && !before[exclusive] && !before[long]
+	}
+	return true
+}
+
 // order is the order of a request. A request that is no operation is unordered.
 func (s *Server) order(req *jsonrpc.Request) order {
 	switch req.Method {
-	case "subscriptions/listen":
+	case listenMethod:
 		return endless
 	case "resources/read", "prompts/get":
 		return shared
@@ -92,8 +103,8 @@ func (s *Server) order(req *jsonrpc.Request) order {
 	return exclusive
 }
 
-// maxWaiting is the number of waiting requests at which reading pauses.
-const maxWaiting = 1024
+// maxPending is the number of unanswered requests at which reading pauses.
+const maxPending = 1024
 
 // pipe is the stdio transport. The SDK's own transport ends the session at the first line
 // that it cannot read. At the end of input it cancels running requests, so that most piped
@@ -111,24 +122,28 @@ type pipe struct {
 	lines     chan line
 	closed    chan struct{}
 	closeOnce sync.Once
-	changed   chan struct{} // an answer was sent
+	answered  chan struct{} // an answer was sent
 	writeMu   sync.Mutex    // lines are written whole
 
 	mu      sync.Mutex
-	pending map[jsonrpc.ID]order // requests without an answer yet
-	waiting []*jsonrpc.Request   // pending requests that wait
-	running [orders]int          // the number of running requests
+	pending []*pendingRequest // without an answer yet, in the order in which they came
 
-	atEnd    bool              // the end of input was read
-	last     []jsonrpc.Message // read after all requests that end by themselves are answered
+	atEnd    bool // the end of input was read
 	deadline <-chan time.Time
+}
+
+// pendingRequest is a request without an answer.
+type pendingRequest struct {
+	*jsonrpc.Request
+	order     order
+	running   bool
+	cancelled bool // at the end of input
 }
 
 func newPipe(in io.Reader, out io.Writer, o func(*jsonrpc.Request) order) *pipe {
 	return &pipe{
 		in: in, out: out, order: o, logger: slog.New(slog.DiscardHandler),
-		lines: make(chan line), closed: make(chan struct{}), changed: make(chan struct{}, 1),
-		pending: make(map[jsonrpc.ID]order),
+		lines: make(chan line), closed: make(chan struct{}), answered: make(chan struct{}, 1),
 	}
 }
 
@@ -156,22 +171,15 @@ func (p *pipe) Close() error {
 // Read returns the next message for the SDK.
 func (p *pipe) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
-		if req := p.turn(); req != nil {
-			return req, nil
-		}
-		if p.atEnd && p.last == nil {
-			p.last = p.cancels()
-		}
-		if len(p.last) > 0 {
-			msg := p.last[0]
-			p.last = p.last[1:]
+		msg, pending := p.next()
+		if msg != nil {
 			return msg, nil
 		}
-		if p.atEnd && p.unanswered() == 0 {
+		if p.atEnd && pending == 0 {
 			return nil, io.EOF
 		}
 		lines := p.lines
-		if p.atEnd || p.full() {
+		if p.atEnd || pending >= maxPending {
 			lines = nil
 		}
 		select {
@@ -179,9 +187,9 @@ func (p *pipe) Read(ctx context.Context) (jsonrpc.Message, error) {
 			return nil, ctx.Err()
 		case <-p.closed:
 			return nil, io.EOF
-		case <-p.changed:
+		case <-p.answered:
 		case <-p.deadline:
-			p.logger.Warn("requests were still running after the end of input", "count", p.unanswered())
+			p.logger.Warn("requests were still running after the end of input", "count", pending)
 			return nil, io.EOF
 		case l := <-lines:
 			if msg := p.accept(l); msg != nil {
@@ -191,52 +199,30 @@ func (p *pipe) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// turn is the first waiting request, if it may run now.
-func (p *pipe) turn() *jsonrpc.Request {
+// next is the first pending request that may run now. After the end of input, if only requests
+// are left that never end by themselves, it cancels each in the client's name. The SDK then
+// answers it.
+func (p *pipe) next() (msg jsonrpc.Message, pending int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.waiting) == 0 || !p.mayRun(p.pending[p.waiting[0].ID]) {
-		return nil
+	var before [orders]bool
+	for _, r := range p.pending {
+		if !r.running && r.order.mayRun(before) {
+			r.running = true
+			return r.Request, len(p.pending)
+		}
+		before[r.order] = true
 	}
-	req := p.waiting[0]
-	p.waiting = p.waiting[1:]
-	p.running[p.pending[req.ID]]++
-	return req
-}
-
-// mayRun reports whether a request of an order may run beside the running ones.
-func (p *pipe) mayRun(o order) bool {
-	return p.running[exclusive] == 0 && (o == shared || p.running[shared]+p.running[long] == 0)
-}
-
-// full reports whether reading must pause.
-func (p *pipe) full() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.waiting) >= maxWaiting
-}
-
-func (p *pipe) unanswered() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.pending)
-}
-
-// cancels cancels, in the client's name, the requests that do not end by themselves, and the
-// SDK answers them. It is nil while others run.
-func (p *pipe) cancels() []jsonrpc.Message {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.pending) > p.running[endless] {
-		return nil
-	}
-	all := []jsonrpc.Message{}
-	for id := range p.pending {
-		if params, err := json.Marshal(&mcp.CancelledParams{RequestID: id.Raw(), Reason: "end of input"}); err == nil {
-			all = append(all, &jsonrpc.Request{Method: "notifications/cancelled", Params: params})
+	if p.atEnd && before == [orders]bool{endless: true} {
+		for _, r := range p.pending {
+			params, err := json.Marshal(&mcp.CancelledParams{RequestID: r.ID.Raw(), Reason: "end of input"})
+			if !r.cancelled && err == nil {
+				r.cancelled = true
+				return &jsonrpc.Request{Method: "notifications/cancelled", Params: params}, len(p.pending)
+			}
 		}
 	}
-	return all
+	return nil, len(p.pending)
 }
 
 // accept returns the message of a line that is no request. A request becomes pending. An
@@ -251,12 +237,12 @@ func (p *pipe) accept(l line) jsonrpc.Message {
 		}
 		return nil
 	case l.long:
-		p.refuse(nil, jsonrpc.CodeInvalidRequest, "message over "+strconv.Itoa(maxLine>>20)+" MiB")
+		p.refuse(nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("message over %d MiB", maxLine>>20)})
 		return nil
 	}
-	msg, bad := parse(l.data)
-	if bad != nil {
-		p.refuse(bad.id, bad.code, bad.text)
+	msg, id, wrong := parse(l.data)
+	if wrong != nil {
+		p.refuse(id, wrong)
 		return nil
 	}
 	req, ok := msg.(*jsonrpc.Request)
@@ -267,33 +253,22 @@ func (p *pipe) accept(l line) jsonrpc.Message {
 		p.withdraw(req)
 		return req
 	}
-	now, ok := p.admit(req)
-	switch {
-	case !ok:
-		p.refuse(nil, jsonrpc.CodeInvalidRequest, "a request with this id is still running: "+string(l.data))
-		return nil
-	case !now:
-		return nil
+	r := &pendingRequest{Request: req, order: p.order(req)}
+	p.mu.Lock()
+	taken := p.find(req.ID) >= 0
+	if !taken {
+		p.pending = append(p.pending, r)
 	}
-	return req
+	p.mu.Unlock()
+	if taken {
+		p.refuse(nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "a request with this id is still running: " + string(l.data)})
+	}
+	return nil
 }
 
-// admit registers a request. now tells whether it may run at once. ok is false if another
-// request has its id.
-func (p *pipe) admit(req *jsonrpc.Request) (now, ok bool) {
-	o := p.order(req)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if _, taken := p.pending[req.ID]; taken {
-		return false, false
-	}
-	p.pending[req.ID] = o
-	if (o == shared || o == exclusive || o == long) && (len(p.waiting) > 0 || !p.mayRun(o)) {
-		p.waiting = append(p.waiting, req)
-		return false, true
-	}
-	p.running[o]++
-	return true, true
+// find is the place of a pending request, or -1.
+func (p *pipe) find(id jsonrpc.ID) int {
+	return slices.IndexFunc(p.pending, func(r *pendingRequest) bool { return r.ID == id })
 }
 
 // withdraw removes a request that waits, if the client cancels it: it gets no answer. The SDK
@@ -309,17 +284,15 @@ func (p *pipe) withdraw(req *jsonrpc.Request) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	i := slices.IndexFunc(p.waiting, func(h *jsonrpc.Request) bool { return h.ID == id })
-	if i >= 0 {
-		p.waiting = slices.Delete(p.waiting, i, i+1)
-		delete(p.pending, id)
+	if i := p.find(id); i >= 0 && !p.pending[i].running {
+		p.pending = slices.Delete(p.pending, i, i+1)
 	}
 }
 
 // Write sends a message. If it is an answer, its request is done.
 func (p *pipe) Write(_ context.Context, msg jsonrpc.Message) error {
-	resp, ok := msg.(*jsonrpc.Response)
-	if ok {
+	resp, answer := msg.(*jsonrpc.Response)
+	if answer {
 		resp.Error = normalized(resp.Error)
 	}
 	data, err := jsonrpc.EncodeMessage(msg)
@@ -327,24 +300,19 @@ func (p *pipe) Write(_ context.Context, msg jsonrpc.Message) error {
 		return err
 	}
 	err = p.send(data)
-	if ok {
-		p.answered(resp.ID)
+	if !answer {
+		return err
 	}
-	return err
-}
-
-// answered removes an answered request.
-func (p *pipe) answered(id jsonrpc.ID) {
 	p.mu.Lock()
-	if o, ok := p.pending[id]; ok {
-		delete(p.pending, id)
-		p.running[o]--
+	if i := p.find(resp.ID); i >= 0 {
+		p.pending = slices.Delete(p.pending, i, i+1)
 	}
 	p.mu.Unlock()
 	select {
-	case p.changed <- struct{}{}:
+	case p.answered <- struct{}{}:
 	default:
 	}
+	return err
 }
 
 // send writes one line.

@@ -13,40 +13,37 @@ import (
 	"leanctx/internal/prose"
 )
 
-// badLine is a line that is no request: its id, if one could be read, and the answer.
-type badLine struct {
-	id   json.RawMessage
-	code int64
-	text string
-}
-
-// parse reads one message.
-func parse(data []byte) (jsonrpc.Message, *badLine) {
+// parse reads one message. If the line is none, it says what is wrong, and gives the id that
+// the answer has, if one could be read.
+func parse(data []byte) (msg jsonrpc.Message, id json.RawMessage, wrong *jsonrpc.Error) {
+	bad := func(code int64, format string, args ...any) (jsonrpc.Message, json.RawMessage, *jsonrpc.Error) {
+		return nil, id, &jsonrpc.Error{Code: code, Message: fmt.Sprintf(format, args...)}
+	}
 	if err := op.Bounded(data); err != nil {
-		return nil, &badLine{validID(idOf(data)), jsonrpc.CodeInvalidRequest, "invalid request: the message " + err.Error()}
+		id = validID(idOf(data))
+		return bad(jsonrpc.CodeInvalidRequest, "invalid request: the message %v", err)
 	}
-	if !json.Valid(data) {
-		return nil, &badLine{nil, jsonrpc.CodeParseError, "parse error: the line is not JSON"}
-	}
-	if data[0] == '[' {
-		return nil, &badLine{nil, jsonrpc.CodeInvalidRequest, "batches are not part of MCP: send one message a line"}
-	}
-	if data[0] != '{' {
-		return nil, &badLine{nil, jsonrpc.CodeInvalidRequest, "invalid request: a message is an object"}
+	switch {
+	case !json.Valid(data):
+		return bad(jsonrpc.CodeParseError, "parse error: the line is not JSON")
+	case data[0] == '[':
+		return bad(jsonrpc.CodeInvalidRequest, "batches are not part of MCP: send one message a line")
+	case data[0] != '{':
+		return bad(jsonrpc.CodeInvalidRequest, "invalid request: a message is an object")
 	}
 	sent := idOf(data)
-	id := validID(sent)
+	id = validID(sent)
 	if !utf8.Valid(data) { // decoding would replace it by U+FFFD, and store a value that was not sent
-		return nil, &badLine{id, jsonrpc.CodeParseError, "parse error: the line is not valid UTF-8"}
+		return bad(jsonrpc.CodeParseError, "parse error: the line is not valid UTF-8")
 	}
 	msg, err := jsonrpc.DecodeMessage(data)
 	if err != nil {
-		return nil, &badLine{id, jsonrpc.CodeInvalidRequest, fmt.Sprintf("invalid request: %v", err)}
+		return bad(jsonrpc.CodeInvalidRequest, "invalid request: %v", err)
 	}
 	if req, ok := msg.(*jsonrpc.Request); ok && sent != nil && !sameID(req.ID, id) {
-		return nil, &badLine{id, jsonrpc.CodeInvalidRequest, "invalid request: an id is a text or a whole number"}
+		return bad(jsonrpc.CodeInvalidRequest, "invalid request: an id is a text or a whole number")
 	}
-	return msg, nil
+	return msg, nil, nil
 }
 
 // sameID reports whether the SDK will answer with the same id. It reads numbers through a
@@ -63,15 +60,12 @@ func sameID(id jsonrpc.ID, raw json.RawMessage) bool {
 
 // refuse answers a line that is no request. The id is null if none could be read, as
 // JSON-RPC says.
-func (p *pipe) refuse(id json.RawMessage, code int64, text string) {
-	if id == nil {
-		id = json.RawMessage("null")
-	}
-	data, err := json.Marshal(struct {
+func (p *pipe) refuse(id json.RawMessage, wrong *jsonrpc.Error) {
+	data, err := json.Marshal(struct { // nil is written as null
 		Version string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`
-		Error   *jsonrpc.Error  `json:"error"`
-	}{"2.0", id, &jsonrpc.Error{Code: code, Message: prose.Clip(text, maxMessage)}})
+		Error   error           `json:"error"`
+	}{"2.0", id, normalized(wrong)})
 	if err == nil {
 		err = p.send(data)
 	}

@@ -9,7 +9,7 @@ func Agent(st Stores) *Tool {
 	open := st.Agents
 	return &Tool{
 		Name: "ctx_agent", Command: "agent", Title: "Agents of the project",
-		Summary: "Work beside other agents in this project: messages, claims on files, diary, handoff.",
+		Summary: "Work with other agents in this project: messages, claims on files, diary, handoff.",
 		Hint:    "multi-agent: messages, diary, claim files, handoff",
 		Words:   agentWords(),
 		Operations: []Operation{

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -23,24 +24,21 @@ func (t *Tool) Call(ctx context.Context, action string, args map[string]any) (An
 	if err != nil {
 		return Answer{}, err
 	}
-	shell := inShell(ctx)
-	c, err := t.check(o, args, shell)
+	c, err := t.check(o, args, inShell(ctx))
 	if err != nil {
 		return Answer{}, err
 	}
-	c.scope.Effect = o.Effect
 	c.scope.Caller, _ = CallerOf(ctx)
-	if err := GrantOf(ctx).admit(o, t.label(o), &c); err != nil {
+	if err := GrantOf(ctx).admit(c); err != nil {
 		return Answer{}, err
 	}
-	c.adjust = o.adjust
 	result, err := o.run(context.WithValue(ctx, noticesKey{}, &c.notices), c.scope, c)
 	a := Answer{Result: result, Notices: c.notices, Output: c.scope.Output, Tool: t.Name, Action: o.Name, Scope: c.scope, syntax: prose.MCP}
-	if shell {
+	if c.shell {
 		a.syntax = t.shell
 	}
 	if err != nil {
-		return a, t.explain(o, c, err, shell)
+		return a, c.explain(err)
 	}
 	return a, nil
 }
@@ -94,17 +92,26 @@ func (t *Tool) guess(action string, names []string) *Operation {
 	return nil
 }
 
-// checkedCall is the result of checking the arguments of one call.
-type checkedCall struct {
+// call is one call of an operation. All mistakes of its arguments are collected, so that one
+// answer names them all.
+type call struct {
+	tool  *Tool
+	o     *Operation
+	shell bool
+
 	scope     Scope
 	values    map[string]any // by the parameter's name, as coerce makes them
 	confirmed bool
-	adjust    func(ctx context.Context, sc Scope, args any) error
 	notices   []string
+
+	given    map[string]bool // parameters that have a value, right or wrong
+	problems []string
+	argument string   // the first wrong argument
+	unknown  []string // ignored arguments that no action of the tool has
 }
 
 // into sets the fields of an argument struct.
-func (c checkedCall) into(args any) error {
+func (c *call) into(args any) error {
 	data, err := json.Marshal(c.values)
 	if err != nil {
 		return err
@@ -112,39 +119,37 @@ func (c checkedCall) into(args any) error {
 	return json.Unmarshal(data, args)
 }
 
-// checker collects all mistakes of a call, so that one answer names them all.
-type checker struct {
-	tool     *Tool
-	o        *Operation
-	out      checkedCall
-	shell    bool
-	seen     map[string]bool // parameters that have a value
-	wrong    map[string]bool // parameters whose value was refused
-	problems []string
-	argument string   // the first wrong argument
-	unknown  []string // ignored arguments that no action of the tool has
-}
-
-func (t *Tool) check(o *Operation, args map[string]any, shell bool) (checkedCall, error) {
-	c := &checker{tool: t, o: o, shell: shell, seen: make(map[string]bool), wrong: make(map[string]bool)}
-	c.out.scope.Output, c.out.values = "text", make(map[string]any)
+// check makes a call of its arguments.
+func (t *Tool) check(o *Operation, args map[string]any, shell bool) (*call, error) {
+	c := &call{tool: t, o: o, shell: shell, scope: Scope{Output: "text", Effect: o.Effect}, values: map[string]any{}, given: map[string]bool{}}
 	for _, name := range slices.Sorted(maps.Keys(args)) {
 		if name != actionName || t.Actionless() {
 			c.take(name, args[name])
 		}
 	}
-	c.missing()
-	if len(c.problems) > 0 {
-		for _, name := range c.unknown { // perhaps the missing argument under a wrong name
-			c.problems = append(c.problems, "unknown argument "+brief(name))
+	var missing []string
+	for _, p := range o.Params {
+		if p.Required && !c.given[p.Name] {
+			missing = append(missing, p.Name)
 		}
-		return checkedCall{}, t.usage(o, strings.Join(c.problems, "; "), c.argument)
 	}
-	return c.out, nil
+	switch {
+	case len(missing) > 0:
+		c.problems = slices.Insert(c.problems, 0, c.needs(missing...))
+		c.argument = missing[0]
+	case len(c.problems) > 0:
+		c.problems[0] = c.label() + ": " + c.problems[0]
+	default:
+		return c, nil
+	}
+	for _, name := range c.unknown { // perhaps the missing argument under a wrong name
+		c.problems = append(c.problems, "unknown argument "+brief(name))
+	}
+	return c, t.usage(o, strings.Join(c.problems, "; "), c.argument)
 }
 
 // take checks one argument and stores it.
-func (c *checker) take(name string, v any) {
+func (c *call) take(name string, v any) {
 	p, own := c.param(name)
 	if !own {
 		c.foreign(name, v)
@@ -156,31 +161,31 @@ func (c *checker) take(name string, v any) {
 		if p.Type == TypeNumber && p.Description != "" { // the description gives the range
 			what = ": " + p.Description
 		}
-		c.wrong[p.Name] = true
+		c.given[p.Name] = true
 		c.problem(p.Name, fmt.Sprintf("%s %v%s", p.in(c.shell), err, what))
 		return
 	}
-	if !present || c.seen[p.Name] {
+	if !present || c.given[p.Name] {
 		return
 	}
-	c.seen[p.Name] = true
+	c.given[p.Name] = true
 	switch p.Name {
 	case "project":
-		c.out.scope.Project = value.(string)
+		c.scope.Project = value.(string)
 	case "agent":
-		c.out.scope.Agent = value.(string)
+		c.scope.Agent = value.(string)
 	case "output":
-		c.out.scope.Output = value.(string)
+		c.scope.Output = value.(string)
 	case confirmName:
-		c.out.confirmed = value.(bool)
+		c.confirmed = value.(bool)
 	default:
-		c.out.values[p.Name] = value
+		c.values[p.Name] = value
 	}
 }
 
 // param finds the parameter that a name means: its own name, in any case and with any
 // separators, or an alias.
-func (c *checker) param(name string) (Param, bool) {
+func (c *call) param(name string) (Param, bool) {
 	all := c.o.allParams()
 	i := slices.IndexFunc(all, func(p Param) bool { return prose.Fold(p.Name) == prose.Fold(name) })
 	if i < 0 {
@@ -195,16 +200,16 @@ func (c *checker) param(name string) (Param, bool) {
 }
 
 // foreign handles an argument that the operation does not have.
-func (c *checker) foreign(name string, v any) {
+func (c *call) foreign(name string, v any) {
 	if empty(v) {
 		return
 	}
 	if prose.Fold(name) == prose.Fold("dry_run") && c.o.Effect != Reads {
-		c.problem(name, fmt.Sprintf("%s has no %q, so nothing was done", c.label(), name))
+		c.problem(name, fmt.Sprintf("there is no %q, so nothing was done", name))
 		return
 	}
 	if c.tool.has(name) {
-		c.out.notices = append(c.out.notices, fmt.Sprintf("%q is not an argument of %s and was ignored", name, c.label()))
+		c.notices = append(c.notices, fmt.Sprintf("%q is not an argument of %s and was ignored", name, c.label()))
 		return
 	}
 	var names []string
@@ -216,7 +221,7 @@ func (c *checker) foreign(name string, v any) {
 		return
 	}
 	c.unknown = append(c.unknown, name)
-	c.out.notices = append(c.out.notices,
+	c.notices = append(c.notices,
 		fmt.Sprintf("unknown argument %s was ignored; %s takes %s", brief(name), c.label(), strings.Join(names, ", ")))
 }
 
@@ -227,57 +232,29 @@ func (t *Tool) has(name string) bool {
 	})
 }
 
-// missing puts missing required arguments before all other problems.
-func (c *checker) missing() {
-	var names []string
-	for _, p := range c.o.Params {
-		if p.Required && !c.seen[p.Name] && !c.wrong[p.Name] {
-			names = append(names, p.Name)
-		}
-	}
-	switch {
-	case len(names) > 0:
-		c.problems = slices.Insert(c.problems, 0, c.tool.needs(c.o, names, c.shell))
-		c.argument = names[0]
-	case len(c.problems) > 0:
-		c.problems[0] = c.label() + ": " + c.problems[0]
-	}
-}
-
-func (c *checker) problem(argument, text string) {
+func (c *call) problem(argument, text string) {
 	c.problems = append(c.problems, text)
-	if c.argument == "" {
-		c.argument = argument
-	}
+	c.argument = cmp.Or(c.argument, argument)
 }
 
-func (c *checker) label() string { return c.tool.label(c.o) }
-
-// label names an operation in a message.
-func (t *Tool) label(o *Operation) string {
-	if o.Name == "" {
-		return t.Name
-	}
-	return o.Name
-}
+// label names the operation in a message.
+func (c *call) label() string { return cmp.Or(c.o.Name, c.tool.Name) }
 
 // needs says which arguments are missing: a, a and b, or a, b and c.
-func (t *Tool) needs(o *Operation, names []string, shell bool) string {
+func (c *call) needs(names ...string) string {
 	words := make([]string, len(names))
 	for i, name := range names {
-		p := Param{Name: name, Flag: name} // if the operation has no such argument
-		for _, own := range o.allParams() {
-			if own.Name == name {
-				p = own
-			}
+		p, own := c.param(name)
+		if !own {
+			p = Param{Name: name, Flag: name}
 		}
-		words[i] = p.in(shell)
+		words[i] = p.in(c.shell)
 	}
 	text, last := strings.Join(words[:len(words)-1], ", "), words[len(words)-1]
 	if text != "" {
 		last = text + " and " + last
 	}
-	return t.label(o) + " needs " + last
+	return c.label() + " needs " + last
 }
 
 // Answer is the outcome of a call.
@@ -292,7 +269,7 @@ type Answer struct {
 	syntax prose.Syntax // of calls that the answer suggests
 }
 
-// Made is a call that was answered, for counting its tokens.
+// AnsweredCall is a call and its answer, for counting its tokens.
 type AnsweredCall struct {
 	Answer
 	In, Out string // the arguments as JSON, the text of the answer
@@ -350,21 +327,27 @@ func (e inSyntax) Unwrap() error { return e.error }
 
 // shell is the syntax of commands: lean-ctx knowledge restore "…".
 func (t *Tool) shell(action string, pairs ...any) string {
-	args := make(map[string]any, len(pairs)/2)
+	if action != "" {
+		return "lean-ctx " + t.commandLine(action, named(pairs))
+	}
 	var flags []string
 	for i := 0; i+1 < len(pairs); i += 2 {
-		name := pairs[i].(string)
-		args[name] = pairs[i+1]
-		if pairs[i+1] == true {
-			flags = append(flags, "--"+strings.ReplaceAll(name, "_", "-"))
-		} else {
-			flags = append(flags, "--"+strings.ReplaceAll(name, "_", "-")+" "+shellWord(pairs[i+1]))
+		flag := "--" + strings.ReplaceAll(pairs[i].(string), "_", "-")
+		if pairs[i+1] != true {
+			flag += " " + shellWord(pairs[i+1])
 		}
+		flags = append(flags, flag)
 	}
-	if action == "" {
-		return strings.Join(flags, " ")
+	return strings.Join(flags, " ")
+}
+
+// named are names and values in turn as a map.
+func named(pairs []any) map[string]any {
+	args := make(map[string]any, len(pairs)/2)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		args[pairs[i].(string)] = pairs[i+1]
 	}
-	return "lean-ctx " + t.commandLine(action, args)
+	return args
 }
 
 type progressKey struct{}

@@ -37,7 +37,7 @@ func coerce(p Param, v any) (out any, present bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if s, ok := out.(string); ok && s == "" {
+	if list, ok := out.([]string); out == "" || ok && len(list) == 0 {
 		return nil, false, nil
 	}
 	return out, true, nil

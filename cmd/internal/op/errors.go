@@ -90,8 +90,10 @@ func (t *Tool) commandLine(action string, args map[string]any) string {
 		case !given:
 		case p.Arg > 0:
 			words = append(words, shellWord(v))
-		case p.Type == TypeBoolean:
+		case p.Switch() && fmt.Sprint(v) == "true": // a word behind it would not be its value
 			flags = append(flags, "--"+p.Flag)
+		case p.Switch():
+			flags = append(flags, "--"+p.Flag+"="+shellWord(v))
 		default:
 			flags = append(flags, "--"+p.Flag, shellWord(v))
 		}
@@ -152,6 +154,8 @@ func Classify(err error) Class {
 		return Unreadable
 	case is[*ForbiddenError](err):
 		return Forbidden
+	case errors.Is(err, journal.ErrInDoubt):
+		return Failed // and said so, also where the caller was interrupted
 	case errors.Is(err, context.Canceled):
 		return Interrupted
 	}
@@ -171,53 +175,54 @@ type suggestingError interface {
 
 // explain turns the domain's errors about arguments into a [*UsageError], so that they
 // read like the errors found here.
-func (t *Tool) explain(o *Operation, c checkedCall, err error, shell bool) error {
-	if u, ok := errors.AsType[*unconfirmedError](err); ok {
-		e := t.usage(o, t.label(o)+": "+u.in(shell), confirmName)
-		e.Example = maps.Clone(c.values)
-		e.Example[confirmName] = true
+func (c *call) explain(err error) error {
+	syntax := prose.MCP
+	if c.shell {
+		syntax = c.tool.shell
+	}
+	usage := func(problem, argument string) *UsageError {
+		e := c.tool.usage(c.o, problem, argument)
+		e.Cause = err
 		return e
 	}
-	if s, ok := errors.AsType[suggestingError](err); ok && shell {
-		return inSyntax{err, s.TextIn(t.shell)}
+	again := func(e *UsageError, name string, value any) *UsageError { // the same call with one more argument
+		e.Example = maps.Clone(c.values)
+		e.Example[name] = value
+		return e
+	}
+	if u, ok := errors.AsType[*unconfirmedError](err); ok {
+		return again(usage(c.label()+": "+u.in(c.shell), confirmName), confirmName, true)
+	}
+	if s, ok := errors.AsType[suggestingError](err); ok && c.shell {
+		return inSyntax{err, s.TextIn(syntax)}
 	}
 	wrong, ok := errors.AsType[*refusal.ArgumentError](err)
 	if !ok {
 		return err
 	}
-	argument := wrong.Argument
 	problem := strings.TrimSuffix(wrong.Problem, ".")
-	if shell {
-		problem = o.withFlags(problem)
+	if c.shell {
+		problem = c.o.withFlags(problem)
 	}
-	problem = t.label(o) + ": " + problem
+	problem = c.label() + ": " + problem
 	if wrong.Missing {
-		problem = t.needs(o, []string{argument}, shell)
+		problem = c.needs(wrong.Argument)
 		if wrong.Why != "" {
 			problem += ": " + wrong.Why
 		}
 	}
 	if wrong.AskUser {
-		syntax := prose.MCP
-		if shell {
-			syntax = t.shell
-		}
 		problem += ": ask the user, and pass on the answer with " + syntax("", "source", "user")
 	}
-	e := t.usage(o, problem, argument)
-	e.Cause = err
-	again := func(name string, value any) { // the same call with one more argument
-		e.Example = maps.Clone(c.values)
-		e.Example[name] = value
-	}
-	if wrong.AskUser {
-		again("source", "user")
-	}
-	if argument == agentName {
-		again(agentName, someAgent)
-	}
-	if p, ok := o.Param(argument); ok && p.Switch() && c.values[argument] == nil {
-		again(argument, true)
+	e := usage(problem, wrong.Argument)
+	p, own := c.o.Param(wrong.Argument)
+	switch {
+	case own && p.Switch() && c.values[p.Name] == nil:
+		return again(e, p.Name, true)
+	case wrong.Argument == agentName:
+		return again(e, agentName, someAgent)
+	case wrong.AskUser:
+		return again(e, "source", "user")
 	}
 	return e
 }

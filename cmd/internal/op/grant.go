@@ -48,7 +48,7 @@ type ForbiddenError struct{ What string }
 func (e *ForbiddenError) Error() string { return e.What }
 
 // admit applies the grant to a call that was checked.
-func (g *Grant) admit(o *Operation, label string, c *checkedCall) error {
+func (g *Grant) admit(c *call) error {
 	c.scope.Grant = g
 	if g == nil {
 		return nil
@@ -56,11 +56,11 @@ func (g *Grant) admit(o *Operation, label string, c *checkedCall) error {
 	if c.scope.Project == "" {
 		c.scope.Project = g.Project
 	}
-	if g.ReadOnly && o.Effect != Reads {
-		return &ForbiddenError{fmt.Sprintf("%s changes something, and this access is read-only", label)}
+	if g.ReadOnly && c.o.Effect != Reads {
+		return &ForbiddenError{fmt.Sprintf("%s changes something, and this access is read-only", c.label())}
 	}
-	if _, named := c.values[o.file]; g.NoFiles && named {
-		return &ForbiddenError{fmt.Sprintf("%s: %q names a file of the server's machine, which this access does not reach", label, o.file)}
+	if _, named := c.values[c.o.file]; g.NoFiles && named {
+		return &ForbiddenError{fmt.Sprintf("%s: %q names a file of the server's machine, which this access does not reach", c.label(), c.o.file)}
 	}
 	return nil
 }

@@ -3,10 +3,12 @@ package op
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"leanctx/internal/journal"
 	"leanctx/internal/refusal"
 )
 
@@ -42,6 +44,18 @@ func TestHintMendsTheMistake(t *testing.T) {
 		}
 		if d := cmp.Diff([]string{tt.json, tt.command}, []string{callJSON(e.Action, e.Example), e.CommandLine()}); d != "" {
 			t.Errorf("%s: %s", tt.args, d)
+		}
+	}
+}
+
+// Who interrupts a write that may have been made is told that it is in doubt.
+func TestInterruptedInDoubtIsAFailure(t *testing.T) {
+	for err, want := range map[error]Class{
+		fmt.Errorf("x: %w", context.Canceled):                                  Interrupted,
+		fmt.Errorf("x: %w", errors.Join(journal.ErrInDoubt, context.Canceled)): Failed,
+	} {
+		if got := Classify(err); got != want {
+			t.Errorf("%v: got %v, want %v", err, got, want)
 		}
 	}
 }

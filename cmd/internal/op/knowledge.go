@@ -139,7 +139,7 @@ func keeping(st Stores) []Operation {
 			Shown("query", "authentication").Guesses("rehydrate", "unarchive", "undelete"),
 		New("export", "Print all facts, or write them to a file.", Adds, on(open, function(transfer.Export))).Files("file").
 			Shown("format", "jsonl", "file", "backup.jsonl").Guesses("dump", "backup"),
-		New("import", "Import facts from a file, in one commit; over 50,000 in several.", Changes, on(open, imported), "file").Files("file").Long().
+		New("import", "Import facts from a file, in one commit.", Changes, on(open, imported), "file").Files("file").Long().
 			Shown("file", "backup.jsonl", "dry_run", true).Guesses("load", "ingest"),
 		New("embeddings_status", "Which encoder recall by meaning uses, and why.", Reads, on(open, function(knowledge.EmbeddingsStatus))).
 			Shown().Guesses("embeddings", "vectors", "semantic_status"),
@@ -162,14 +162,14 @@ func knowledgeWords() Words {
 		"category":     "room, e.g. architecture, decision",
 		"key":          "name in the room, e.g. auth",
 		"value":        "what is true, the convention or the reminder",
-		"questions":    "up to three questions it answers, divided by ;",
+		"questions":    "up to three questions it answers, separated by ;",
 		"target":       "category/key of the other fact, or dispute d-…",
 		"as_of":        "what was true then: RFC 3339, day, or age such as 3d",
 		"confidence":   "0 to 1, default 0.8",
 		"valid_from":   "since: RFC 3339, day, or age such as 3d; default now",
 		"source":       "e.g. src/auth.ts:12; user if the user said it",
 		"correct":      "the old value was always wrong",
-		"also":         "true beside the values it has",
+		"also":         "keep the other values too",
 		"replaces":     "the one of several values to end; * all",
 		"pinned":       "always in the briefing",
 		"pattern_type": "e.g. naming",

@@ -112,7 +112,7 @@ type Operation struct {
 	described []string // optional arguments described to models; nil: the operation is only named
 
 	adjust func(ctx context.Context, sc Scope, args any) error // see [Adjust]
-	run    func(ctx context.Context, sc Scope, c checkedCall) (Result, error)
+	run    func(ctx context.Context, sc Scope, c *call) (Result, error)
 }
 
 // Confirmer is implemented by arguments of operations that cannot be undone. NeedsConfirm
@@ -130,7 +130,7 @@ func New[A any, R Result](name, summary string, e Effect, run func(context.Conte
 	}
 	_, confirms := any(new(A)).(Confirmer)
 	o := Operation{Name: name, Summary: summary, Effect: e, Params: params, Confirms: confirms}
-	once := func(ctx context.Context, sc Scope, c checkedCall) (Result, error) {
+	once := func(ctx context.Context, sc Scope, c *call) (Result, error) {
 		a := new(A)
 		if err := c.into(a); err != nil {
 			return nil, err
@@ -140,8 +140,8 @@ func New[A any, R Result](name, summary string, e Effect, run func(context.Conte
 				return nil, &unconfirmedError{why}
 			}
 		}
-		if c.adjust != nil {
-			if err := c.adjust(ctx, sc, a); err != nil {
+		if c.o.adjust != nil {
+			if err := c.o.adjust(ctx, sc, a); err != nil {
 				return nil, err
 			}
 		}
@@ -151,7 +151,7 @@ func New[A any, R Result](name, summary string, e Effect, run func(context.Conte
 		}
 		return r, nil
 	}
-	o.run = func(ctx context.Context, sc Scope, c checkedCall) (Result, error) {
+	o.run = func(ctx context.Context, sc Scope, c *call) (Result, error) {
 		r, err := once(ctx, sc, c)
 		if errors.Is(err, journal.ErrElsewhere) { // nothing was written, and what it opens now is where the project is
 			r, err = once(ctx, sc, c)
@@ -163,10 +163,7 @@ func New[A any, R Result](name, summary string, e Effect, run func(context.Conte
 
 // Shown sets the example that errors and the reference show: names and values in turn.
 func (o Operation) Shown(pairs ...any) Operation {
-	o.Example = make(map[string]any, len(pairs)/2)
-	for i := 0; i+1 < len(pairs); i += 2 {
-		o.Example[pairs[i].(string)] = pairs[i+1]
-	}
+	o.Example = named(pairs)
 	return o
 }
 

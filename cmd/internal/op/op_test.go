@@ -113,7 +113,7 @@ func TestCallErrors(t *testing.T) {
 		{"unconfirmed", `{"action":"remove","category":"a","key":"k","erase":true}`,
 			`remove: erase=true takes the fact out of every file: repeat with "confirm":true. Example: {"action":"remove","category":"a","confirm":true,"erase":true,"key":"k"}`},
 		{"no dry run here", `{"action":"remove","category":"a","key":"k","dry_run":true}`,
-			`remove: remove has no "dry_run", so nothing was done. Example: {"action":"remove","category":"architecture","key":"auth"}`},
+			`remove: there is no "dry_run", so nothing was done. Example: {"action":"remove","category":"architecture","key":"auth"}`},
 	}
 	tool := sampleTool()
 	for _, tt := range tests {
@@ -295,5 +295,13 @@ func TestEveryRowThatNeedsArgumentsHasAnExample(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Models send an empty list for a field that they leave out.
+func TestAnEmptyListIsMissing(t *testing.T) {
+	_, err := Share(Stores{}).Call(t.Context(), "push", decode(t, `{"paths":[]}`))
+	if err == nil || !strings.HasPrefix(err.Error(), `push needs "paths". `) {
+		t.Errorf("got %v", err)
 	}
 }
