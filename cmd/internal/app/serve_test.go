@@ -170,6 +170,37 @@ func TestNoSubscriptionWithoutAConnection(t *testing.T) {
 	}
 }
 
+// A stream whose header does not name it would go on after its token was revoked, and hold up
+// the end of the server.
+func TestNoStreamWithoutItsHeader(t *testing.T) {
+	home(t)
+	a := serveHTTP(t, serveArgs{})
+	const listen = `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["leanctx://briefing"]}}}`
+	for _, c := range []struct{ version, method, body string }{
+		{"", "", listen},
+		{"2025-11-25", "", listen},
+		{"2025-11-25", "tools/call", listen},
+		{"2025-03-26", "", "[" + listen + "]"},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.url+"/mcp", strings.NewReader(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": c.version, "Mcp-Method": c.method} {
+			req.Header.Set(name, value)
+		}
+		answer, err := a.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(answer.Body) // it has an end
+		_ = answer.Body.Close()
+		if err != nil || !strings.Contains(string(text), "needs the header") {
+			t.Errorf("%+v: %d %s, %v", c, answer.StatusCode, text, err)
+		}
+	}
+}
+
 // A token for one project reaches no other, whatever it names, and a search is of its own.
 func TestATokenReachesItsProjectsAlone(t *testing.T) {
 	dir := home(t)

@@ -126,7 +126,7 @@ func (h *taskHandler) card(r *http.Request, prefix string) (*a2a.AgentCard, erro
 		a2a.NewAgentInterface(base+"/a2a/v1", a2a.TransportProtocolHTTPJSON),
 	}
 	card.Capabilities.Streaming = true
-	if !h.server.o.Tokens.open {
+	if h.server.o.Tokens.open == nil {
 		card.SecuritySchemes = a2a.NamedSecuritySchemes{"token": a2a.HTTPAuthSecurityScheme{Scheme: "Bearer", Description: "a token of lean-ctx serve"}}
 		card.SecurityRequirements = a2a.SecurityRequirementsOptions{{"token": nil}}
 	}
@@ -136,8 +136,7 @@ func (h *taskHandler) card(r *http.Request, prefix string) (*a2a.AgentCard, erro
 // store opens the tasks of the request's project, in the name of its caller.
 func (h *taskHandler) store(ctx context.Context) (*tasks.Store, error) {
 	g := op.GrantOf(ctx)
-	c, _ := ctx.Value(callerKey{}).(*caller)
-	return h.open(ctx, op.Scope{Project: g.Project, Effect: op.Changes, Grant: g, Caller: op.Caller{Kind: "agent", Name: cmp.Or(c.name, "a2a")}})
+	return h.open(ctx, op.Scope{Project: g.Project, Effect: op.Changes, Grant: g, Caller: op.Caller{Kind: "agent", Name: cmp.Or(callerOf(ctx).Name, "a2a")}})
 }
 
 // writing is store for what changes something.

@@ -126,8 +126,7 @@ func (s *Server) api(w http.ResponseWriter, r *http.Request) {
 		}
 		args["output"] = "json"
 	}
-	who := callerOf(r)
-	ctx := op.WithCaller(r.Context(), op.Caller{Kind: "tool", Name: who.name})
+	ctx := op.WithCaller(r.Context(), op.Caller{Kind: "tool", Name: callerOf(r.Context()).Name})
 	a, err := s.call(ctx, tool, action, args)
 	text := ""
 	if err == nil {
@@ -199,21 +198,19 @@ func statusOf(err error) (status int, code string) {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return http.StatusInsufficientStorage, "full"
 	}
-	switch op.Classify(err) {
-	case op.Usage:
-		return http.StatusBadRequest, "usage"
-	case op.NotFound:
-		return http.StatusNotFound, "not_found"
-	case op.Forbidden:
-		return http.StatusForbidden, "forbidden"
-	case op.Locked:
-		return http.StatusServiceUnavailable, "locked"
-	case op.Unreadable:
-		return http.StatusInternalServerError, "unreadable"
-	case op.Interrupted:
-		return http.StatusServiceUnavailable, "interrupted"
-	}
-	return http.StatusInternalServerError, "failed"
+	c := classes[op.Classify(err)]
+	return c.status, c.code
+}
+
+// classes are what the classes of errors are in HTTP.
+var classes = map[op.Class]struct {
+	status int
+	code   string
+}{
+	op.Failed: {http.StatusInternalServerError, "failed"}, op.Usage: {http.StatusBadRequest, "usage"},
+	op.NotFound: {http.StatusNotFound, "not_found"}, op.Forbidden: {http.StatusForbidden, "forbidden"},
+	op.Locked: {http.StatusServiceUnavailable, "locked"}, op.Unreadable: {http.StatusInternalServerError, "unreadable"},
+	op.Interrupted: {http.StatusServiceUnavailable, "interrupted"},
 }
 
 func writeJSON(w http.ResponseWriter, status int, body any) {

@@ -28,7 +28,7 @@ import (
 // Tokens knows who may come in.
 type Tokens struct {
 	own  *token // of this machine's user; nil: there is none
-	open bool   // whoever comes is let in
+	open *token // of whoever comes without one; nil: nobody is let in
 
 	file   string // named tokens; empty: none
 	logger *slog.Logger
@@ -41,24 +41,21 @@ type Tokens struct {
 // token is one token and what it is good for. Its exported fields are those of the file of
 // named tokens.
 type token struct {
-	name   string
+	Name     string   `json:"name"`     // empty for the user of this machine
+	Token    string   `json:"token"`    // empty once its sum is known
+	Projects []string `json:"projects"` // hashes, or "*" for all
+	Rights   string   `json:"rights"`   // read or write
+
 	sum    [sha256.Size]byte
 	grant  *op.Grant
-	gone   context.Context // ends when the token is revoked
+	valid  context.Context // ends when the token is revoked
 	revoke context.CancelFunc
-}
-
-// caller is who makes a request.
-type caller struct {
-	name  string // the token's; empty for the user of this machine
-	grant *op.Grant
-	gone  context.Context // may be nil
 }
 
 type callerKey struct{}
 
-// callerOf is who makes a request that was let in.
-func callerOf(r *http.Request) *caller { return r.Context().Value(callerKey{}).(*caller) }
+// callerOf is the token by which a request was let in.
+func callerOf(ctx context.Context) *token { return ctx.Value(callerKey{}).(*token) }
 
 // ownTokenName is the file of the data directory with the token of this machine.
 const ownTokenName = "serve.token"
@@ -87,7 +84,7 @@ func OwnToken(dataDir string) (string, error) {
 	if t := strings.TrimSpace(string(data)); len(t) >= minToken {
 		return t, nil
 	}
-	return "", fmt.Errorf("%s holds no token: remove it, and it is made anew", path)
+	return "", fmt.Errorf("%s holds no token: remove it, and a new one is made", path)
 }
 
 // private refuses a file with tokens that others may read.
@@ -108,136 +105,115 @@ const minToken = 16
 // NewTokens makes what knows the token of this machine (own, may be empty) and the named
 // tokens of a file (may be empty). With open, a request without a token is let in too.
 func NewTokens(own, file string, open bool, logger *slog.Logger) (*Tokens, error) {
-	t := &Tokens{file: file, open: open, logger: logger}
-	if t.logger == nil {
-		t.logger = slog.New(slog.DiscardHandler)
-	}
+	t := &Tokens{file: file, logger: slog.New(slog.DiscardHandler)}
 	if own != "" {
-		t.own = newToken("", own, &op.Grant{})
+		t.own = newToken(token{Token: own}, &op.Grant{})
 	}
-	if file == "" {
-		return t, nil
+	if open {
+		t.open = newToken(token{Name: "open"}, &op.Grant{NoFiles: true})
 	}
-	var err error
-	if t.named, t.read, err = readTokens(file); err != nil {
-		return nil, err
+	err := t.refresh()
+	if logger != nil {
+		t.logger = logger
 	}
-	return t, nil
+	return t, err
 }
 
-func newToken(name, text string, g *op.Grant) *token {
-	t := &token{name: name, sum: sha256.Sum256([]byte(text)), grant: g}
-	t.gone, t.revoke = context.WithCancel(context.Background())
-	return t
+func newToken(t token, g *op.Grant) *token {
+	t.sum, t.grant, t.Token = sha256.Sum256([]byte(t.Token)), g, ""
+	t.valid, t.revoke = context.WithCancel(context.Background())
+	return &t
 }
 
-// tokenFile is the file of named tokens.
-type tokenFile struct {
-	Tokens []namedToken `json:"tokens"`
-}
-
-type namedToken struct {
-	Name     string   `json:"name"`
-	Token    string   `json:"token"`
-	Projects []string `json:"projects"` // hashes, or "*" for all
-	Rights   string   `json:"rights"`   // read or write
-}
-
-func readTokens(path string) ([]*token, os.FileInfo, error) {
-	m, err := os.Stat(path) // before the file is read: what is written after it is read again
-	if err != nil {
-		return nil, nil, err
-	}
+func readTokens(path string) (all []*token, err error) {
 	if err := private(path); err != nil {
-		return nil, m, err
+		return nil, err
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, m, err
+		return nil, err
 	}
-	var f tokenFile
+	var f struct {
+		Tokens []token `json:"tokens"`
+	}
 	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, m, fmt.Errorf(`%s must be JSON such as {"tokens":[{"name":"ci","token":"…","projects":["*"],"rights":"read"}]}: %w`, path, err)
+		return nil, fmt.Errorf(`%s must be JSON such as {"tokens":[{"name":"ci","token":"…","projects":["*"],"rights":"read"}]}: %w`, path, err)
 	}
-	var all []*token
-	for i, n := range f.Tokens {
-		t, err := n.token()
+	for i, t := range f.Tokens {
+		g, err := t.allows()
+		n := newToken(t, g)
+		if err == nil && slices.ContainsFunc(all, func(o *token) bool { return o.Name == n.Name || o.sum == n.sum }) {
+			err = errors.New("another one has the same name or text")
+		}
 		if err != nil {
-			return nil, m, fmt.Errorf("%s: token %d: %w", path, i+1, err)
+			return nil, fmt.Errorf("%s: token %d: %w", path, i+1, err)
 		}
-		if slices.ContainsFunc(all, func(o *token) bool { return o.name == t.name || o.sum == t.sum }) {
-			return nil, m, fmt.Errorf("%s: token %d: another one has the same name or text", path, i+1)
-		}
-		all = append(all, t)
+		all = append(all, n)
 	}
-	return all, m, nil
+	return all, nil
 }
 
-func (n namedToken) token() (*token, error) {
-	g := &op.Grant{NoFiles: true}
+// allows is the grant of a named token.
+func (t *token) allows() (*op.Grant, error) {
+	g := &op.Grant{NoFiles: true, ReadOnly: t.Rights == "read"}
 	switch {
-	case n.Name == "":
+	case t.Name == "":
 		return nil, errors.New(`"name" is missing`)
-	case len(n.Token) < minToken:
-		return nil, fmt.Errorf("%s: \"token\" must have at least %d characters, such as: %s", n.Name, minToken, rand.Text())
-	case len(n.Projects) == 0:
-		return nil, fmt.Errorf(`%s: "projects" must list hashes, or "*" for all`, n.Name)
+	case len(t.Token) < minToken:
+		return nil, fmt.Errorf("%s: \"token\" must have at least %d characters, such as: %s", t.Name, minToken, rand.Text())
+	case len(t.Projects) == 0:
+		return nil, fmt.Errorf(`%s: "projects" must list hashes, or "*" for all`, t.Name)
+	case t.Rights != "read" && t.Rights != "write":
+		return nil, fmt.Errorf(`%s: "rights" must be "read" or "write"`, t.Name)
+	case slices.Contains(t.Projects, "*"):
+		return g, nil
 	}
-	switch n.Rights {
-	case "write":
-	case "read":
-		g.ReadOnly = true
-	default:
-		return nil, fmt.Errorf(`%s: "rights" must be "read" or "write"`, n.Name)
-	}
-	if !slices.Contains(n.Projects, "*") {
-		for _, hash := range n.Projects {
-			if !isHash(hash) {
-				return nil, fmt.Errorf("%s: %q is no project: give its 16 hex digits (lean-ctx project list)", n.Name, hash)
-			}
+	for _, hash := range t.Projects {
+		if !isHash(hash) {
+			return nil, fmt.Errorf("%s: %q is no project: give its 16 hex digits (lean-ctx project list)", t.Name, hash)
 		}
-		g.Projects = n.Projects
 	}
-	return newToken(n.Name, n.Token, g), nil
+	g.Projects = t.Projects
+	return g, nil
 }
 
 // refresh reads the named tokens again if their file has changed, and revokes those that
 // are gone or changed. If the file cannot be read, there are none: one that was taken out
 // must not live on because of a mistake beside it.
-func (t *Tokens) refresh() {
+func (t *Tokens) refresh() error {
 	if t.file == "" {
-		return
+		return nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	m, err := os.Stat(t.file)
-	same := err == nil && t.read != nil && m.Size() == t.read.Size() && m.ModTime().Equal(t.read.ModTime())
-	if same {
-		return
+	m, err := os.Stat(t.file) // before the file is read: what is written after it is read again
+	if err == nil && t.read != nil && os.SameFile(m, t.read) && m.Size() == t.read.Size() && m.ModTime().Equal(t.read.ModTime()) {
+		return nil
 	}
 	var named []*token
 	if err == nil {
-		named, m, err = readTokens(t.file)
+		named, err = readTokens(t.file)
 	}
 	if err != nil && (m != nil || t.read != nil) {
 		t.logger.Error("no named token is valid", "error", err)
 	}
-	for i, old := range t.named {
-		same := func(n *token) bool {
-			return n.name == old.name && n.sum == old.sum && n.grant.ReadOnly == old.grant.ReadOnly && slices.Equal(n.grant.Projects, old.grant.Projects)
-		}
-		if j := slices.IndexFunc(named, same); j >= 0 {
-			named[j] = t.named[i]
+	for _, old := range t.named {
+		i := slices.IndexFunc(named, func(n *token) bool {
+			return n.Name == old.Name && n.sum == old.sum && n.Rights == old.Rights && slices.Equal(n.Projects, old.Projects)
+		})
+		if i >= 0 {
+			named[i] = old
 		} else {
 			old.revoke()
 		}
 	}
 	t.named, t.read = named, m
+	return err
 }
 
 // find is the token with a text, or nil. Every token is compared, in constant time.
 func (t *Tokens) find(text string) (found *token) {
-	t.refresh()
+	_ = t.refresh() // it has logged what is wrong
 	sum := sha256.Sum256([]byte(text))
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -266,7 +242,7 @@ func (t *Tokens) Watch(ctx context.Context, every time.Duration) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			t.refresh()
+			_ = t.refresh()
 		}
 	}
 }
@@ -301,21 +277,16 @@ func (s *Server) authorized(next http.Handler) http.Handler {
 			s.logIn(w, r)
 			return
 		}
-		text, any := tokenOf(r)
-		var t *token
-		switch {
-		case any:
+		t := s.o.Tokens.open
+		if text, any := tokenOf(r); any {
 			t = s.o.Tokens.find(text)
-		case s.o.Tokens.open:
-			t = &token{name: "open", grant: &op.Grant{NoFiles: true}}
 		}
 		if t == nil {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="lean-ctx"`)
 			refuse(w, http.StatusUnauthorized, "unauthorized", unauthorized)
 			return
 		}
-		who := callerOf(r)
-		who.name, who.grant, who.gone = t.name, t.grant, t.gone
+		*callerOf(r.Context()) = *t
 		next.ServeHTTP(w, r)
 	})
 }

@@ -70,7 +70,7 @@ type Options struct {
 	Tasks func(context.Context, op.Scope) (*tasks.Store, error) // for A2A
 	Watch func(context.Context, Project) (Poll, error)          // for /events
 
-	OnAnswer func(op.AnsweredCall) // is told of each call of /api once it is answered
+	OnAnswer func(op.AnsweredCall) // called for each call of /api after it is answered
 	Logger   *slog.Logger
 }
 
@@ -185,7 +185,7 @@ func (s *Server) listProjects(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	list, who := []projectEntry{}, callerOf(r)
+	list, who := []projectEntry{}, callerOf(r.Context())
 	for _, p := range all {
 		if who.grant.Reaches(p.Hash) {
 			list = append(list, projectEntry{p, "/p/" + p.Hash + "/"})
@@ -213,7 +213,7 @@ func isHash(text string) bool { return len(text) == 16 && strings.Trim(text, hex
 // server was started in. One that the caller may not reach is answered like one that does not
 // exist.
 func (s *Server) project(w http.ResponseWriter, r *http.Request) {
-	who, hash, p, prefix := callerOf(r), r.PathValue("hash"), s.o.Own, ""
+	who, hash, p, prefix := callerOf(r.Context()), r.PathValue("hash"), s.o.Own, ""
 	if hash != "" {
 		prefix = "/p/" + hash
 	}
@@ -292,18 +292,16 @@ func isClient(text string) bool {
 // mcp makes who calls known to an MCP handler, and ends its streams when they must end.
 func (s *Server) mcp(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who := callerOf(r)
-		name := who.name
+		who := callerOf(r.Context())
+		name := who.Name
 		if client := r.Header.Get(clientHeader); isClient(client) {
 			name = client
 		}
-		ctx, cancel := context.WithCancel(op.WithCaller(r.Context(), op.Caller{Kind: "agent", Name: name}))
-		defer cancel()
-		if who.gone != nil {
-			defer context.AfterFunc(who.gone, cancel)()
-		}
+		ctx := op.WithCaller(r.Context(), op.Caller{Kind: "agent", Name: name})
 		if r.Header.Get("Mcp-Method") == "subscriptions/listen" {
-			defer context.AfterFunc(s.closing, cancel)()
+			var end func()
+			ctx, end = s.ending(ctx)
+			defer end()
 		}
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
@@ -313,15 +311,11 @@ func (s *Server) mcp(next http.Handler) http.Handler {
 // when the server shuts down. end releases it.
 func (s *Server) ending(request context.Context) (ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancel(request)
-	release := []func() bool{context.AfterFunc(s.closing, cancel)}
-	if who, _ := ctx.Value(callerKey{}).(*caller); who.gone != nil {
-		release = append(release, context.AfterFunc(who.gone, cancel))
-	}
+	closing, revoked := context.AfterFunc(s.closing, cancel), context.AfterFunc(callerOf(ctx).valid, cancel)
 	return ctx, func() {
 		cancel()
-		for _, f := range release {
-			f()
-		}
+		closing()
+		revoked()
 	}
 }
 
@@ -351,7 +345,7 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 func (s *Server) logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		m := &responseMeter{ResponseWriter: w, control: http.NewResponseController(w), within: s.limits.write, unread: r.ContentLength != 0}
-		who := new(caller)
+		who := new(token)
 		start := time.Now()
 		if r.ContentLength != 0 { // a body that nobody reads is read away at the end, and takes its time too
 			_ = m.control.SetReadDeadline(start.Add(s.limits.body)) // a recorder in a test has none
@@ -359,7 +353,7 @@ func (s *Server) logged(next http.Handler) http.Handler {
 		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, who))
 		defer func() {
 			s.logger.Info("request", "method", r.Method, "route", route(r), "status", m.status, "bytes", m.bytes,
-				"ms", time.Since(start).Milliseconds(), "token", who.name, "remote", r.RemoteAddr)
+				"ms", time.Since(start).Milliseconds(), "token", who.Name, "remote", r.RemoteAddr)
 		}()
 		next.ServeHTTP(m, r)
 	})

@@ -249,7 +249,7 @@ func TestShutdownAnswersWhatIsInFlight(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- f.server.Serve(ctx, l, 10*time.Second) }()
+	go func() { ended <- f.server.Serve(ctx, l, time.Minute) }()
 	f.URL = "http://" + l.Addr().String()
 
 	stream, err := http.DefaultTransport.RoundTrip(f.request(t, http.MethodGet, "/events", "", nil))
@@ -278,9 +278,8 @@ func TestShutdownAnswersWhatIsInFlight(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if c, err := net.Dial("tcp", l.Addr().String()); err == nil {
-		c.Close()
-		t.Error("it still listens")
+	if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) { // its port may be another process's by now
+		t.Errorf("it still listens: %v", err)
 	}
 }
 

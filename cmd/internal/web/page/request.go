@@ -176,19 +176,20 @@ func explain(err error) (failure, int) {
 	if d, ok := errors.AsType[*dateError](err); ok {
 		return failure{"No date", d.Error(), true}, http.StatusBadRequest
 	}
-	switch op.Classify(err) {
-	case op.NotFound:
-		return failure{Title: "Not found", Text: err.Error()}, http.StatusNotFound
-	case op.Usage:
-		return failure{Title: "Not possible", Text: err.Error()}, http.StatusBadRequest
-	case op.Forbidden:
-		return failure{Title: "Not allowed", Text: err.Error()}, http.StatusForbidden
-	case op.Locked:
-		return failure{Title: "Locked", Text: err.Error() + ". Load the page again in a moment."}, http.StatusServiceUnavailable
-	case op.Unreadable:
-		return failure{Title: "The store cannot be read", Text: err.Error() + ". lean-ctx doctor says what to do."}, http.StatusInternalServerError
-	}
-	return failure{Title: "That failed", Text: err.Error()}, http.StatusInternalServerError
+	c := classes[op.Classify(err)]
+	return failure{Title: c.title, Text: err.Error() + c.advice}, c.status
+}
+
+// classes are what the page says of the classes of errors.
+var classes = map[op.Class]struct {
+	title, advice string
+	status        int
+}{
+	op.Failed: {"That failed", "", http.StatusInternalServerError}, op.Interrupted: {"That failed", "", http.StatusInternalServerError},
+	op.Usage: {"Not possible", "", http.StatusBadRequest}, op.NotFound: {"Not found", "", http.StatusNotFound},
+	op.Forbidden:  {"Not allowed", "", http.StatusForbidden},
+	op.Locked:     {"Locked", ". Load the page again in a moment.", http.StatusServiceUnavailable},
+	op.Unreadable: {"The store cannot be read", ". lean-ctx doctor says what to do.", http.StatusInternalServerError},
 }
 
 // Before and After are the pages beside this one, 0 where there is none.
