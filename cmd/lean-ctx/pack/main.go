@@ -87,14 +87,13 @@ func main() {
 }
 
 func run(args []string, out io.Writer) error {
-	var r release
+	r := release{Version: app.Version}
 	flags := flag.NewFlagSet("pack", flag.ContinueOnError)
 	programs := flags.String("programs", "dist", "directory with the programs, each in lean-ctx_<os>_<arch>…")
 	flags.StringVar(&r.out, "out", "dist/packages", "directory to write to")
 	flags.StringVar(&r.source, "source", ".", "directory of the module")
 	flags.StringVar(&r.licenses, "licenses", "build/licenses", "directory that .ci/licenses wrote")
 	flags.StringVar(&r.Repository, "repository", "", "https address of the repository; needed for server.json")
-	flags.StringVar(&r.Version, "version", app.Version, "version that is released; must be that of the source")
 	pages := flags.String("man", "", "directory to write the manual pages to; then nothing else is made")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return nil // it has been printed
@@ -103,9 +102,6 @@ func run(args []string, out io.Writer) error {
 	}
 	if *pages != "" {
 		return manual(*pages)
-	}
-	if r.Version != app.Version {
-		return fmt.Errorf("version %s: the source has version %s (cmd/internal/app/version.go); change it there first", r.Version, app.Version)
 	}
 	if err := r.find(*programs); err != nil {
 		return err
@@ -139,42 +135,95 @@ func (r *release) find(programs string) error {
 	return nil
 }
 
+// file is a file of a package or a bundle.
+type file struct {
+	name string // with slashes
+	data []byte
+	mode os.FileMode
+}
+
 // make writes everything and names it.
 func (r *release) make() (made []string, err error) {
+	notices, err := r.notices()
+	if err != nil {
+		return nil, err
+	}
+	npm := func(name, about string, executable file) error {
+		text, err := r.fill(about)
+		if err != nil {
+			return err
+		}
+		readme, err := os.ReadFile(filepath.Join(r.source, "README.md"))
+		if err != nil {
+			return err
+		}
+		dir := filepath.Join(r.out, "npm", name)
+		made = append(made, dir)
+		for _, f := range append([]file{{"package.json", text, 0o644}, {"README.md", readme, 0o644}, executable}, notices...) {
+			if err := put(filepath.Join(dir, filepath.FromSlash(f.name)), f.data, f.mode); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	for _, t := range r.Targets {
 		r.Target = t
 		binary, err := os.ReadFile(t.path)
 		if err != nil {
 			return made, err
 		}
-		dir := filepath.Join(r.out, "npm", program+"-"+t.NpmOS+"-"+t.NpmCPU)
-		if err := r.npm(dir, "platform.json", "bin/"+t.File, binary); err != nil {
+		if err := npm(program+"-"+t.NpmOS+"-"+t.NpmCPU, "platform.json", file{"bin/" + t.File, binary, 0o755}); err != nil {
 			return made, err
 		}
-		path, err := r.bundle(binary)
+		manifest, err := r.fill("manifest.json")
 		if err != nil {
 			return made, err
 		}
-		made = append(made, dir, path)
+		data, err := bundle(append([]file{{"manifest.json", manifest, 0o644}, {"server/" + t.File, binary, 0o755}}, notices...))
+		if err != nil {
+			return made, err
+		}
+		t.Bundle, t.Sum = strings.Join([]string{program, r.Version, t.OS, t.Arch}, "-")+".mcpb", fmt.Sprintf("%x", sha256.Sum256(data))
+		made = append(made, filepath.Join(r.out, t.Bundle))
+		if err := put(made[len(made)-1], data, 0o644); err != nil {
+			return made, err
+		}
 	}
 	shim, err := templates.ReadFile("templates/lean-ctx.js")
-	if err != nil {
+	if err == nil {
+		err = npm(program, "package.json", file{"bin/lean-ctx.js", shim, 0o755})
+	}
+	if err != nil || r.Repository == "" {
 		return made, err
 	}
-	dir := filepath.Join(r.out, "npm", program)
-	if err := r.npm(dir, "package.json", "bin/lean-ctx.js", shim); err != nil {
-		return made, err
-	}
-	made = append(made, dir)
-	if r.Repository == "" {
-		return made, nil
-	}
-	path := filepath.Join(r.out, "server.json")
 	data, err := r.fill("server.json")
 	if err != nil {
 		return made, err
 	}
-	return append(made, path), put(path, data, 0o644)
+	made = append(made, filepath.Join(r.out, "server.json"))
+	return made, put(made[len(made)-1], data, 0o644)
+}
+
+// notices are the files that go with every copy of the program: our licence and
+// those of what is linked.
+func (r *release) notices() (all []file, err error) {
+	for _, name := range []string{"LICENSE", "NOTICE"} {
+		text, err := os.ReadFile(filepath.Join(r.source, name))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, file{name, text, 0o644})
+	}
+	licenses := os.DirFS(r.licenses)
+	err = fs.WalkDir(licenses, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(licenses, name)
+		all = append(all, file{"licenses/" + name, text, 0o644})
+		return err
+	})
+	return all, err
 }
 
 // fill is a template with the release in it. It must be JSON.
@@ -203,86 +252,24 @@ func (r *release) owner() string {
 	return owner
 }
 
-// npm writes a package: its description, one file, and what every copy of the
-// program carries.
-func (r *release) npm(dir, about, file string, data []byte) error {
-	text, err := r.fill(about)
-	if err != nil {
-		return err
-	}
-	if err := put(filepath.Join(dir, "package.json"), text, 0o644); err != nil {
-		return err
-	}
-	if err := put(filepath.Join(dir, filepath.FromSlash(file)), data, 0o755); err != nil {
-		return err
-	}
-	readme, err := os.ReadFile(filepath.Join(r.source, "README.md"))
-	if err != nil {
-		return err
-	}
-	if err := put(filepath.Join(dir, "README.md"), readme, 0o644); err != nil {
-		return err
-	}
-	return r.notices(func(name string, text []byte) error {
-		return put(filepath.Join(dir, filepath.FromSlash(name)), text, 0o644)
-	})
-}
-
-// notices are the files that go with every copy of the program: our licence and
-// those of what is linked.
-func (r *release) notices(add func(name string, text []byte) error) error {
-	for _, name := range []string{"LICENSE", "NOTICE"} {
-		text, err := os.ReadFile(filepath.Join(r.source, name))
-		if err == nil {
-			err = add(name, text)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	all := os.DirFS(r.licenses)
-	return fs.WalkDir(all, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := fs.ReadFile(all, name)
-		if err != nil {
-			return err
-		}
-		return add("licenses/"+name, text)
-	})
-}
-
-// bundle writes a zip archive that is the same for the same program. There is
-// one for each program, since a manifest tells systems apart but not machines.
-func (r *release) bundle(binary []byte) (path string, err error) {
-	manifest, err := r.fill("manifest.json")
-	if err != nil {
-		return "", err
-	}
+// bundle makes a zip archive that is the same for the same files. There is one for each
+// program, since a manifest tells systems apart but not machines.
+func bundle(files []file) ([]byte, error) {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
-	add := func(name string, data []byte, mode os.FileMode) error {
-		h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)}
-		h.SetMode(mode)
+	for _, f := range files {
+		h := &zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)}
+		h.SetMode(f.mode)
 		w, err := z.CreateHeader(h)
-		if err == nil {
-			_, err = w.Write(data)
+		if err != nil {
+			return nil, err
 		}
-		return err
+		if _, err := w.Write(f.data); err != nil {
+			return nil, err
+		}
 	}
-	err = errors.Join(
-		add("manifest.json", manifest, 0o644),
-		add("server/"+r.Target.File, binary, 0o755),
-		r.notices(func(name string, text []byte) error { return add(name, text, 0o644) }),
-		z.Close())
-	if err != nil {
-		return "", err
-	}
-	r.Target.Bundle = strings.Join([]string{program, r.Version, r.Target.OS, r.Target.Arch}, "-") + ".mcpb"
-	r.Target.Sum = fmt.Sprintf("%x", sha256.Sum256(out.Bytes()))
-	path = filepath.Join(r.out, r.Target.Bundle)
-	return path, put(path, out.Bytes(), 0o644)
+	err := z.Close()
+	return out.Bytes(), err
 }
 
 func put(to string, data []byte, mode os.FileMode) error {

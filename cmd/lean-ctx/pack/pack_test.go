@@ -196,7 +196,6 @@ func TestRefused(t *testing.T) {
 	programs := t.TempDir()
 	for name, args := range map[string][]string{
 		"holds no program":            {"-programs", programs, "-source", root},
-		"version 9.9.9":               {"-version", "9.9.9"},
 		"flag provided but not defin": {"-nonsense"},
 	} {
 		err := run(append(args, "-out", t.TempDir()), io.Discard)
