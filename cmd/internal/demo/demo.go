@@ -37,19 +37,12 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	messages, err := os.Create(filepath.Join(dir, "messages"))
-	if err != nil {
-		return errors.Join(err, os.RemoveAll(dir))
-	}
-	p := &player{options: o, dir: dir, messages: messages, sessions: map[string]*mcp.ClientSession{}}
+	p := &player{options: o, dir: dir, sessions: map[string]*mcp.ClientSession{}}
 	defer func() {
 		for _, session := range p.sessions {
 			err = errors.Join(err, session.Close())
 		}
-		if text, _ := os.ReadFile(messages.Name()); err != nil && len(text) > 0 {
-			fmt.Fprintf(o.Err, "messages of the server:\n%s", text)
-		}
-		err = errors.Join(err, messages.Close(), os.RemoveAll(dir))
+		err = errors.Join(err, os.RemoveAll(dir))
 	}()
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -74,7 +67,6 @@ func writeFiles(project string, files map[string]string) error {
 type player struct {
 	options  Options
 	dir      string                        // of the project and the data
-	messages *os.File                      // of the servers
 	sessions map[string]*mcp.ClientSession // by who calls
 	names    names
 }
@@ -88,7 +80,7 @@ func (p *player) session(ctx context.Context, who string) (*mcp.ClientSession, e
 		return session, nil
 	}
 	server := exec.Command(p.options.Server[0], p.options.Server[1:]...)
-	server.Dir, server.Stderr = p.project(), p.messages
+	server.Dir, server.Stderr = p.project(), p.options.Err
 	server.Env = p.options.Environ(map[string]string{"LEAN_CTX_DATA_DIR": filepath.Join(p.dir, "data")})
 	client := mcp.NewClient(&mcp.Implementation{Name: "demo", Version: "1"}, nil)
 	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: server}, nil)
@@ -101,64 +93,53 @@ func (p *player) session(ctx context.Context, who string) (*mcp.ClientSession, e
 
 // play makes the calls of the story one after the other.
 func (p *player) play(ctx context.Context) error {
-	out := p.options.Out
 	if err := writeFiles(p.project(), files); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintln(out, opening); err != nil {
-		return err
-	}
+	text := opening + "\n"
 	for _, chapter := range story {
-		if _, err := fmt.Fprintf(out, "\n# %s\n", chapter.title); err != nil {
-			return err
-		}
 		if err := writeFiles(p.project(), chapter.files); err != nil {
 			return err
 		}
+		text += "\n# " + chapter.title + "\n"
 		for _, c := range chapter.calls {
-			if err := p.step(ctx, out, c); err != nil {
+			answer, err := p.step(ctx, c)
+			if err != nil {
 				return err
 			}
+			if _, err := io.WriteString(p.options.Out, text+answer); err != nil {
+				return err
+			}
+			text = ""
 		}
 	}
-	_, err := fmt.Fprintln(out, "\n"+closing)
+	_, err := fmt.Fprintln(p.options.Out, "\n"+closing)
 	return err
 }
 
-// step makes one call and prints it with its answer, or ends the session of an agent.
-func (p *player) step(ctx context.Context, out io.Writer, c call) error {
+// step makes one call and returns it with its answer, or ends the session of an agent.
+func (p *player) step(ctx context.Context, c call) (string, error) {
 	if c.tool == "" {
 		session := p.sessions[c.who]
 		delete(p.sessions, c.who)
-		return session.Close()
+		return "", session.Close()
 	}
 	session, err := p.session(ctx, c.who)
 	if err != nil {
-		return err
+		return "", err
 	}
-	answer, err := send(ctx, session, call{c.who, c.tool, p.names.sent(c.arguments)})
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(out, "\n%s\n%s\n", c, p.names.shown(answer))
-	return err
-}
-
-// send makes one call and returns the text of its answer.
-func send(ctx context.Context, session *mcp.ClientSession, c call) (string, error) {
-	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: c.tool, Arguments: json.RawMessage(c.arguments)})
+	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: c.tool, Arguments: json.RawMessage(p.names.sent(c.arguments))})
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", c, err)
 	}
-	var texts []string
+	var text strings.Builder
 	for _, content := range result.Content {
 		if t, ok := content.(*mcp.TextContent); ok {
-			texts = append(texts, t.Text)
+			text.WriteString(t.Text + "\n")
 		}
 	}
-	text := strings.Join(texts, "\n")
 	if result.IsError != strings.Contains(c.arguments, refused) {
-		return "", fmt.Errorf("%s: %s", c, text)
+		return "", fmt.Errorf("%s: %s", c, text.String())
 	}
-	return text, nil
+	return fmt.Sprintf("\n%s\n%s", c, p.names.shown(text.String())), nil
 }
