@@ -386,7 +386,10 @@ func TestTeamRounds(t *testing.T) {
 	if *long {
 		servers, machines, processes, n, progress, pause, each = 3, 8, 4, *rounds, 30, 500*time.Millisecond, 40
 	}
-	seed := rand.Uint64()
+	seed := uint64(1) // a short run has the same faults each time
+	if *long {
+		seed = rand.Uint64()
+	}
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
 
