@@ -150,8 +150,8 @@ func remove(dir string) error {
 
 // Sync writes what Apply brought as the next generation on disk. It answers from that from then on. extraAt gives what
 // is kept beside the facts at the position that is written. nil: nothing is kept. If another process has written a
-// generation that is as new, it is used instead. Searches and Apply go on meanwhile. It returns ErrBusy if another
-// writer is at work. After an error the index is as before.
+// generation meanwhile, Sync goes on from there, and writes nothing if that is as new. Searches and Apply go on
+// meanwhile. It returns ErrBusy if another writer is at work. After an error the index answers as before.
 func (x *Index) Sync(ctx context.Context, extraAt func(Position) ([]byte, error)) error {
 	if !x.syncing.TryLock() {
 		return ErrBusy
@@ -163,12 +163,17 @@ func (x *Index) Sync(ctx context.Context, extraAt func(Position) ([]byte, error)
 	}
 	defer unlock()
 
+	replaced := x.replaced()
+	if replaced {
+		if err := x.Reload(); err != nil {
+			return err
+		}
+	}
 	x.mu.RLock()
 	from, to, tail := x.disk, x.position, x.tail.list()
 	x.mu.RUnlock()
-
-	if x.newerOnDisk(from, to) {
-		return x.Reload()
+	if replaced && from != nil && from.Position.Seq >= to.Seq {
+		return nil
 	}
 	var extra []byte
 	if extraAt != nil {
@@ -196,14 +201,19 @@ func (x *Index) Sync(ctx context.Context, extraAt func(Position) ([]byte, error)
 	return x.Reload()
 }
 
-// newerOnDisk reports whether the newest generation on disk is another than the one in use and reaches to.
-func (x *Index) newerOnDisk(from *generation, to Position) bool {
+// replaced reports whether another process has put a newer generation in the place of the one in use.
+func (x *Index) replaced() bool {
 	names, err := generations(x.dir)
 	if err != nil || len(names) == 0 {
 		return false
 	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if x.disk == nil {
+		return true
+	}
 	seq, _ := seqOf(names[0])
-	return seq >= to.Seq && (from == nil || names[0] != filepath.Base(from.path))
+	return seq >= x.disk.Position.Seq && names[0] != filepath.Base(x.disk.path)
 }
 
 // extend writes a generation that is g with the documents of tail.

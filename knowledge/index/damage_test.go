@@ -392,6 +392,37 @@ func TestProcessesSyncTogether(t *testing.T) {
 	}
 }
 
+// An index whose generation was replaced by one that is newer, but older than itself, writes what is new on top of it.
+func TestSyncOnWhatAnotherWrote(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	build(t, dir, 1, numbered(0))
+	behind, ahead := open(t, dir, nil), open(t, dir, nil)
+	for _, x := range []*index.Index{ahead, behind} {
+		if err := x.Apply(position(2), []index.Doc{numbered(1)}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := ahead.Apply(position(3), []index.Doc{numbered(2)}, []string{numbered(0).ID}); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []*index.Index{behind, ahead} {
+		if err := x.Sync(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, x := range []*index.Index{ahead, open(t, dir, nil)} {
+		if p, n := x.Pending(), x.Count(); p != 0 || n != 2 || x.Position().Seq != 3 {
+			t.Errorf("%d pending, %d facts at %v", p, n, x.Position())
+		}
+		for i, want := range [][]byte{nil, numbered(1).Stored, numbered(2).Stored} {
+			if text, err := x.Fact(t.Context(), numbered(uint64(i)).ID); err != nil || !bytes.Equal(text, want) {
+				t.Errorf("fact %d: %q, %v", i, text, err)
+			}
+		}
+	}
+	onlyGeneration(t, dir)
+}
+
 // A writer that was killed leaves nothing that is used, and the next one clears it away.
 func TestLeftoversAreCleared(t *testing.T) {
 	dir, generation := sample(t)
