@@ -77,8 +77,9 @@ func (x *follower) close() error {
 	return err
 }
 
-// follow brings the index up to a state.
-func (x *follower) follow(s *State, h journal.Head) error {
+// follow brings the index up to a state, and returns it: once the lock is free, another call may
+// have it opened again.
+func (x *follower) follow(s *State, h journal.Head) (*index.Index, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if h.Losses != x.losses { // the index has commits that are gone, or it follows another log, with losses of its own
@@ -86,24 +87,24 @@ func (x *follower) follow(s *State, h journal.Head) error {
 	}
 	i, err := x.opened()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	at := i.Position().Seq
 	if at > s.seq || at == s.seq && x.extra != nil {
-		return nil // another process, or another call, brought it further
+		return i, nil // another process, or another call, brought it further
 	}
 	names, lessonsToo, ok := s.changes.since(at)
 	if !ok {
 		// Another process rewrote the journal; it wrote the index as well.
 		if err := i.Reload(); err != nil {
-			return err
+			return nil, err
 		}
 		names, lessonsToo, ok = s.changes.since(i.Position().Seq)
 	}
 	if !ok { // what is in the index may be gone: a copy of a team's facts may have started from a snapshot
 		x.index, x.extra, x.stale = nil, nil, true
 		if i, err = x.opened(); err != nil {
-			return err
+			return nil, err
 		}
 		at, names, lessonsToo = 0, nil, true
 		for n := range s.facts {
@@ -124,17 +125,17 @@ func (x *follower) follow(s *State, h journal.Head) error {
 		docs = append(docs, lessonDocs(&s.Lists)...)
 	}
 	if err := s.checked(nil); err != nil {
-		return err
+		return nil, err
 	}
 	if s.seq > at || len(docs) > 0 {
 		if err := i.Apply(positionOf(h), docs, removed); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	c := *s // it is made only where the index is written
 	c.Lists, c.rooms = s.Lists.clipped(), maps.Clone(s.rooms)
 	x.extra = func() ([]byte, error) { return c.extra(h) }
-	return nil
+	return i, nil
 }
 
 func positionOf(h journal.Head) index.Position {
@@ -202,10 +203,11 @@ func lessonDocs(l *Lists) (docs []index.Doc) {
 func (l *Log) Search(ctx context.Context, f func(Reader, *Index) error) error {
 	run := func() error {
 		return l.viewSome(ctx, func(st *State, h journal.Head) error {
-			if err := l.index.follow(st, h); err != nil {
+			i, err := l.index.follow(st, h)
+			if err != nil {
 				return err
 			}
-			x := &Index{Index: l.index.index, state: st, lessons: map[string]*fact.Version{}}
+			x := &Index{Index: i, state: st, lessons: map[string]*fact.Version{}}
 			for _, v := range st.Lessons() {
 				x.lessons[v.ID] = v
 			}
@@ -272,11 +274,12 @@ func (l *Log) Sync(ctx context.Context, least int, progress func(done int)) erro
 }
 
 func (l *Log) sync(ctx context.Context, least int, progress func(done int)) error {
-	if err := l.Search(ctx, func(Reader, *Index) error { return nil }); err != nil {
+	var x *index.Index
+	if err := l.Search(ctx, func(_ Reader, i *Index) error { x = i.Index; return nil }); err != nil {
 		return err
 	}
 	l.index.mu.Lock()
-	x, stale := l.index.index, l.index.stale
+	stale := l.index.stale
 	l.index.mu.Unlock()
 	_, stored := x.OnDisk()
 	if x.Pending() < least && (!stale || x.Count() < least) || l.IndexStatus().Newer {

@@ -106,7 +106,7 @@ func (l *Log) load() {
 	// From now on the index follows the whole state, which knows the changes
 	// since its snapshot. Those before are brought to the index first.
 	if some := l.someLog(); some != nil {
-		_ = some.View(context.Background(), func(st *State, h journal.Head) error { return l.index.follow(st, h) })
+		_ = some.View(context.Background(), func(st *State, h journal.Head) error { _, err := l.index.follow(st, h); return err })
 	}
 	_ = w.View(context.Background(), func(*State, journal.Head) error { return nil })
 	l.mu.Lock()

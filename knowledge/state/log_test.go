@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -166,6 +167,34 @@ func TestDamagedBaseIsLeftForTheFacts(t *testing.T) {
 	must(t, l.ViewSome(t.Context(), func(k Reader) error { got = told(k); return nil }))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A search has an index of its own, also when another call has it opened again meanwhile.
+func TestSearchWhileTheIndexIsOpenedAgain(t *testing.T) {
+	l := openLog(t, t.TempDir())
+	defer l.Close()
+	r := rand.New(rand.NewPCG(1, 1))
+	must(t, l.UpdateSome(t.Context(), func(k Reader, now time.Time) ([]Event, error) { return random(r, k, now), nil }))
+	var searches sync.WaitGroup
+	for range 2 {
+		searches.Go(func() {
+			for range 100 {
+				if err := l.Search(t.Context(), func(_ Reader, x *Index) error { _ = x.Count(); return nil }); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	ended := make(chan bool)
+	go func() { searches.Wait(); close(ended) }()
+	for {
+		select {
+		case <-ended:
+			return
+		default:
+			l.index.reopen()
+		}
 	}
 }
 
