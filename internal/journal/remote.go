@@ -239,10 +239,8 @@ func (r *replica[S, E]) fetchLines(ctx context.Context) error {
 		kept = r.keep(lines, c.pos)
 	}
 	switch {
-	case kept != nil && (err == nil || errors.Is(err, ErrGone)):
+	case kept != nil && !errors.Is(err, ErrDiverged):
 		return kept
-	case kept != nil && errors.Is(err, ErrOffline):
-		return errors.Join(err, kept)
 	}
 	return err
 }
@@ -329,33 +327,37 @@ func (r *replica[S, E]) follow(ctx context.Context) {
 }
 
 // publish decides one call and publishes what it decides, on the newest state.
-// A call that decides nothing has seen the newest state too.
-func (b *batch[S, E]) publish(ctx context.Context, c *call[S, E]) error {
+// A call that decides nothing has seen the newest state too. An error ends the batch. What only this
+// call failed of is its own error: its caller has gone, or its commit is in doubt.
+func (b *batch[S, E]) publish(c *call[S, E]) error {
 	r, j := b.l.replica, &b.l.j
-	if c.ctx.Err() != nil { // its caller has gone: it is not sent
-		c.err = context.Cause(c.ctx)
-		return nil
-	}
 	newest, doubtful, patient := false, j.doubtful(), false
-	wait, cancel := b.l.o.LockTimeout, context.CancelFunc(func() {})
+	wait := b.l.o.LockTimeout
+	ctx, cancel := context.WithTimeoutCause(c.ctx, wait, errLate)
 	defer func() { cancel() }()
 	renew := func() {
 		cancel()
 		ctx, cancel = context.WithTimeoutCause(c.ctx, wait, errLate)
 	}
-	if ctx.Err() != nil { // it has waited for another call, which took long
-		renew()
+	fetch := func() error {
+		if err := r.fetch(ctx); err != nil {
+			return err
+		}
+		if !newest && context.Cause(ctx) == errLate { // there was much to fetch: an import of another machine
+			renew()
+		}
+		b.pos, newest = j.pos, true
+		return nil
 	}
-	for try := 1; ; try++ {
+	for try := 1; c.ctx.Err() == nil; try++ {
 		if try > 1 && context.Cause(ctx) == errLate {
 			return j.errorf(j.n.lock, ErrLocked, "other machines write to %s all the time; try again", r.remote.Name())
 		}
 		start := time.Now()
 		if !newest && (doubtful || j.pos.placed != j.pos.seq) {
-			if err := b.fetch(ctx); err != nil {
-				return err
+			if err := fetch(); err != nil {
+				return b.unlessGone(c, err)
 			}
-			newest = true
 		}
 		c.err = nil
 		if err := b.decide(c); err != nil {
@@ -382,21 +384,20 @@ func (b *batch[S, E]) publish(ctx context.Context, c *call[S, E]) error {
 			}
 			b.lines, b.pending, b.pos = nil, nil, j.pos // it was not folded
 			if errors.Is(err, ErrInDoubt) {
-				return errors.Join(err, j.keepDoubt(commit))
+				c.fail(b.l.named(errors.Join(err, j.keepDoubt(commit))))
+				return nil
 			}
 			if !errors.Is(err, ErrConflict) {
-				return err
+				return b.unlessGone(c, err)
 			}
 			r.conflict = time.Now()
 		}
-		if err := b.fetch(ctx); err != nil {
-			return err
+		if err := fetch(); err != nil {
+			return b.unlessGone(c, err)
 		}
-		if !newest && context.Cause(ctx) == errLate { // there was much to fetch: an import of another machine
-			renew()
-		}
-		newest = true
 	}
+	c.fail(context.Cause(c.ctx)) // it is not sent
+	return nil
 }
 
 // large is how many bytes of a commit are sent in a second, at least. A commit above it is sent
@@ -426,12 +427,15 @@ func (b *batch[S, E]) published(place uint64, doubtful bool) error {
 	return nil
 }
 
-func (b *batch[S, E]) fetch(ctx context.Context) error {
-	err := b.l.replica.fetch(ctx)
-	if err == nil {
-		b.pos = b.l.j.pos
+// unlessGone returns an error of the batch. If the server had no answer before the caller went, it is
+// the caller's own error.
+func (b *batch[S, E]) unlessGone(c *call[S, E], err error) error {
+	if c.ctx.Err() == nil || !errors.Is(err, ErrOffline) {
+		return err
 	}
-	return err
+	c.fail(b.l.named(err))
+	b.pos = b.l.j.pos // some commits may have been fetched
+	return nil
 }
 
 // yield lets other machines be first after a commit, when they want to be. A

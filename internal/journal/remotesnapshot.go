@@ -181,7 +181,7 @@ func (r *replica[S, E]) encode(i *image[S], generation uint64) ([]byte, error) {
 // Of a copy that has lost commits S.prev is removed, and S is switched before J, whose header says
 // that commits are lost. Else the new J could make an S that lacks them pass for a whole one.
 func (r *replica[S, E]) renew(parent context.Context) error {
-	ctx, cancel := unhurried(parent)
+	ctx, cancel := Unhurried(parent)
 	defer cancel()
 	i, err := r.replay(ctx)
 	if err != nil && errors.Is(context.Cause(parent), context.DeadlineExceeded) { // ctx only says that it was canceled
@@ -278,9 +278,9 @@ func (r *replica[S, E]) install(document []byte, at position, state S) error {
 	return nil
 }
 
-// unhurried is a context that does not end because a lock was waited for: a replay that began under
-// the lock would start over each time.
-func unhurried(parent context.Context) (context.Context, context.CancelFunc) {
+// Unhurried is a context that does not end because a lock was waited for: what is fetched for longer
+// would be fetched from the beginning each time.
+func Unhurried(parent context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(parent))
 	stop := context.AfterFunc(parent, func() {
 		if cause := context.Cause(parent); cause != errLate {
@@ -420,8 +420,9 @@ func (r *replica[S, E]) shareIf(ctx context.Context, at *sharing) {
 	case err == nil:
 		at.next = next()
 		return
-	case ctx.Err() != nil || errors.Is(err, ErrConflict) || errors.Is(err, ErrGone):
+	case ctx.Err() != nil:
 		return
+	case errors.Is(err, ErrConflict) || errors.Is(err, ErrGone): // another machine makes one
 	case errors.Is(err, ErrDiverged):
 		r.l.warn(Warning{Kind: Diverged, File: r.l.j.n.snapshot, Text: fmt.Sprintf("no snapshot was made for the team: %v.", err)})
 	default:

@@ -31,6 +31,8 @@ type call[S, E any] struct {
 	panic  any // what decide panicked with
 }
 
+func (c *call[S, E]) fail(err error) { c.head, c.err = Head{}, err }
+
 // queue is the calls that wait, in the order they came.
 type queue[S, E any] struct {
 	mu   sync.Mutex
@@ -245,7 +247,7 @@ type batch[S, E any] struct {
 func (b *batch[S, E]) run(ctx context.Context) error {
 	if r := b.l.replica; r != nil {
 		for len(b.calls) > 0 {
-			if err := b.publish(ctx, b.calls[0]); err != nil {
+			if err := b.publish(b.calls[0]); err != nil {
 				return err
 			}
 			close(b.calls[0].done)
@@ -334,7 +336,7 @@ func (b *batch[S, E]) end() {
 	if b.err != nil {
 		b.l.o.Logger.Warn("write failed", "dir", b.l.j.path, "error", b.err)
 		for _, c := range b.calls {
-			c.head, c.err = Head{}, b.l.named(b.err)
+			c.fail(b.l.named(b.err))
 		}
 	}
 	b.unlock()

@@ -263,20 +263,24 @@ func (p *publication) checkConnection(ctx context.Context) error {
 	return nil
 }
 
-// singleGets is how many messages are requested one by one before a consumer is made.
-const singleGets = 16
+const (
+	singleGets     = 16              // how many messages are requested one by one before a consumer is made
+	messageTimeout = 5 * time.Second // how long one message of a consumer may take; the client's own limit of a request
+)
 
 // Fetch is [journal.Remote.Fetch].
-func (l *Log) Fetch(ctx context.Context, from uint64, take func(uint64, []byte) error) error {
-	d, err := l.s.connected(ctx)
+func (l *Log) Fetch(parent context.Context, from uint64, take func(uint64, []byte) error) error {
+	d, err := l.s.connected(parent)
 	if err != nil {
 		return err
 	}
 	at := d.connection()
-	last, err := l.fetchLast(ctx, d, from)
+	last, err := l.fetchLast(parent, d, from)
 	if err != nil {
 		return err
 	}
+	ctx, cancel := journal.Unhurried(parent) // the server answers: each message has a time of its own
+	defer cancel()
 	if last != nil && last.Sequence == from {
 		err = l.give(ctx, last.Sequence, last.Header, last.Data, take)
 	} else if last != nil {
@@ -288,6 +292,9 @@ func (l *Log) Fetch(ctx context.Context, from uint64, take func(uint64, []byte) 
 			now.place, now.id = last.Sequence, last.Header.Get(jetstream.MsgIDHeader)
 		}
 		l.known.Store(now)
+	}
+	if errors.Is(err, journal.ErrOffline) && errors.Is(context.Cause(parent), context.DeadlineExceeded) {
+		return l.s.offline(context.DeadlineExceeded) // ctx only says that it was canceled
 	}
 	return err
 }
@@ -385,7 +392,9 @@ func (l *Log) span(ctx context.Context, d *dial, from, to uint64, each func(uint
 	}
 	defer messages.Stop()
 	for {
-		m, err := messages.Next(jetstream.NextContext(ctx))
+		once, cancel := context.WithTimeout(ctx, messageTimeout)
+		m, err := messages.Next(jetstream.NextContext(once))
+		cancel()
 		if err != nil {
 			return l.s.explain(err)
 		}

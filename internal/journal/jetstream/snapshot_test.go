@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -159,6 +160,41 @@ func TestServerMakesSnapshots(t *testing.T) {
 		return nil
 	}); err != nil {
 		t.Error(err)
+	}
+}
+
+// refusing is a log whose snapshots are refused.
+type refusing struct {
+	journal.Remote
+	first chan struct{} // closed at the first
+	saves *atomic.Int64
+}
+
+func (r refusing) Save(_ context.Context, m journal.Mark, _ []byte) (journal.Mark, error) {
+	if r.saves.Add(1) == 1 {
+		close(r.first)
+	}
+	return m, journal.ErrConflict
+}
+
+// A server whose snapshot was refused since another machine makes one does not make the next at once.
+func TestSnapshotThatIsRefused(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	r := refusing{first: make(chan struct{}), saves: new(atomic.Int64)}
+	join(t, s.url(), func(so *options, _ *journal.Options) { so.Each = 5 })
+	a := &home{dir: t.TempDir()}
+	connection := join(t, s.url()).stream
+	a.open(t, s.url(), func(_ *options, o *journal.Options) {
+		r.Remote = connection.Log("counters")
+		o.Remote, o.LongLived = r, true
+	})
+	a.adds(t, 5)
+	<-r.first
+	a.adds(t, 20)
+	a.close() // it waits for the background
+	if n := r.saves.Load(); n != 1 {
+		t.Errorf("%d snapshots were made, want 1", n)
 	}
 }
 
