@@ -272,8 +272,8 @@ func (h *history) linearizable(t *testing.T) {
 		given[x.token] = x.by + x.what
 		ops = append(ops, porcupine.Operation{ClientId: clients[x.by], Input: x, Call: int64(x.called), Return: int64(x.ended)})
 	}
-	if r := porcupine.CheckOperationsTimeout(locks.ToModel(), ops, time.Minute); r != porcupine.Ok {
-		t.Errorf("%d claims and releases: %v", len(ops), r)
+	if !porcupine.CheckOperations(locks.ToModel(), ops) { // the test's own time limit ends this
+		t.Errorf("%d claims and releases are not linearizable", len(ops))
 	}
 	t.Logf("claims and releases: %d done, %d refused, %d unknown, %d while the servers were away", count[done], count[refused], count[unknown], count[nothing])
 }

@@ -17,3 +17,7 @@ func (s *Stream) SweepUploads(ctx context.Context, now time.Time) error {
 	}
 	return b.sweep(ctx, list, now)
 }
+
+// LookOnlyAtNews has followers look when a message says that there is something new, and at no other
+// time.
+func (s *Stream) LookOnlyAtNews() { s.look = 24 * time.Hour }

@@ -408,11 +408,8 @@ func (l *Log) span(ctx context.Context, d *dial, from, to uint64, each func(uint
 	}
 }
 
-// How often a follower looks when no message says that there is something new.
-const (
-	lookAgain = 10 * time.Second
-	redial    = 2 * time.Second
-)
+// redial is how often a follower without a connection looks.
+const redial = 2 * time.Second
 
 // Follow is [journal.Remote.Follow]. A subscription says that there is
 // something new; it may miss messages, so a follower also looks from time to time.
@@ -420,7 +417,7 @@ func (l *Log) Follow(ctx context.Context, changed func() error) {
 	news := make(chan struct{}, 1)
 	var sub *nats.Subscription
 	for first := true; ; first = false {
-		wait := lookAgain
+		wait := l.s.look
 		if sub == nil {
 			wait = redial
 			sub = l.subscribe(ctx, news)

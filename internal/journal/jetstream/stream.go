@@ -61,7 +61,8 @@ type Stream struct {
 	id  string // begins each message id of ours
 	ids atomic.Uint64
 
-	reported atomic.Int64 // when a follower last reported what this machine has, in Unix nanoseconds
+	look     time.Duration // how often a follower looks when no message says that there is something new
+	reported atomic.Int64  // when a follower last reported what this machine has, in Unix nanoseconds
 
 	mu     sync.Mutex
 	dial   *dial
@@ -101,7 +102,7 @@ const (
 
 // Open returns the stream with the name. Nothing is connected yet.
 func Open(o *Options) *Stream {
-	s := &Stream{o: *o, id: rand.Text()}
+	s := &Stream{o: *o, id: rand.Text(), look: 10 * time.Second}
 	s.o.Settle = cmp.Or(s.o.Settle, 2*time.Second)
 	if s.o.Now == nil {
 		s.o.Now = time.Now
