@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 var update = flag.Bool("update", false, "write the generated pages again")
@@ -31,7 +33,7 @@ func TestPages(t *testing.T) {
 			continue
 		}
 		if !*update {
-			t.Errorf("%s is out of date: go test ./cmd/internal/app -run TestPages -update", path)
+			t.Errorf("%s is out of date: go test ./cmd/internal/app -run TestPages -update\n%s", path, cmp.Diff(string(got), want))
 			continue
 		}
 		if err := os.WriteFile(path, []byte(want), 0o600); err != nil {

@@ -41,7 +41,7 @@ func (n *names) shown(answer string) string {
 // withoutCounts is a cost report without its numbers and with its lines sorted. The
 // numbers depend on the ids, and on a busy machine they are estimates.
 func withoutCounts(report string) string {
-	report, _, _ = strings.Cut(report, "\n\n  Of these")
+	report, _, _ = strings.Cut(report, "\n  Of these") // its line ends stay
 	lines := strings.Split(report, "\n")
 	begin := 0
 	for i, line := range lines {
