@@ -120,3 +120,25 @@ func TestAlarmsOverAnotherAuthorsWord(t *testing.T) {
 		t.Errorf("20 contradictions: %+v", c)
 	}
 }
+
+// Another agent that reports the end of a bug, or leaves a detail out, contradicts nobody. What
+// it said before stands in the answer.
+func TestEndOfABugRaisesNoAlarm(t *testing.T) {
+	for _, tt := range []struct {
+		now   string
+		alarm bool
+	}{
+		{"Login crashes on an empty password, fixed in #412", false},
+		{"fixed in #412", false},
+		{"Login crashes", false},
+		{"Login crashes on an empty user name", true},
+		{"not fixed in #412", true},
+	} {
+		s := testStore(t, nil)
+		must[Remembered](t)(s.As(Actor{Agent: "cursor-a3f8"}).Remember(t.Context(), Assertion{Category: "bug", Key: "login", Value: "Login crashes on an empty password"}))
+		r := must[Remembered](t)(s.As(Actor{Agent: "codex-1acc"}).Remember(t.Context(), Assertion{Category: "bug", Key: "login", Value: tt.now}))
+		if text := r.Text(); strings.Contains(text, "CONTRADICTION") != tt.alarm || !strings.Contains(text, "Login crashes on an empty password") {
+			t.Errorf("%q: alarm %v wanted:\n%s", tt.now, tt.alarm, text)
+		}
+	}
+}

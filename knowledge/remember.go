@@ -503,19 +503,22 @@ func (d *decision) findOutcome() Outcome {
 //
 // A contradiction has a high severity if the old value was well founded: a confidence of at least
 // 0.9, asserted at least twice. It has a medium one if a user, or an agent of another type,
-// asserted the old value. Whoever dates a change knows of it, so then it is low. A living agent
+// asserted the old value. Whoever dates a change knows of it, so then it is low. It is low too if
+// the new value tells that a bug or a task is over, or only leaves something out. A living agent
 // of the same type counts too: see [weighRival].
 func (d *decision) weigh() {
 	if d.old == nil || d.outcome != Superseded && d.outcome != Backdated {
 		return
 	}
-	by := d.asserted.Source
-	another := d.asserted.From == nil && d.old.AssertedBy != "" && d.old.AssertedBy != by.By
+	by, was := d.asserted.Source, verdict.Canonical(d.old.Key, d.old.Value)
+	another := d.asserted.From == nil && d.old.AssertedBy != "" && d.old.AssertedBy != by.By && !was.SaysMoreThan(d.form)
 	switch {
 	case d.refines():
 		if d.outcome == Superseded {
 			d.outcome = Refined
 		}
+	case was.ResolvedBy(d.form):
+		d.severity = fact.Low
 	case fact.WellFounded(d.old):
 		d.severity = fact.High
 	case another && by.Kind != KindUser && agentType(d.old.AssertedBy) != agentType(by.By):

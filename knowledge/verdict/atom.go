@@ -266,9 +266,15 @@ func (r *reader) token(t string) {
 		r.symbol(t)
 		return
 	}
-	if r.numeral(t) {
+	if r.numeral(unmarkedVersion(t)) {
 		return
 	}
+	if port, ok := strings.CutPrefix(t, ":"); ok && len(port) > 1 && len(port) <= 5 && strings.Trim(port, "0123456789") == "" {
+		r.word("port", "port")
+		r.numeral(port)
+		return
+	}
+	t = unmarkedVersion(t)
 	if caseMatters(t) {
 		r.add(atom{class: name, text: t, raw: t})
 		return
@@ -296,6 +302,22 @@ func (r *reader) word(w, raw string) {
 	}
 	r.negated = r.negated || negations(w)
 	r.add(atom{class: word, text: w, raw: raw})
+}
+
+// unmarkedVersion is a token without the v of a version that has at least two parts: 1.4.0 for
+// v1.4.0. A v before one number stays, since v2 is no quantity.
+func unmarkedVersion(t string) string {
+	if len(t) < 4 || t[0]|0x20 != 'v' || !isDigit(t[1]) {
+		return t
+	}
+	for i := 1; i < len(t)-1; i++ {
+		if t[i] == '.' && isDigit(t[i+1]) {
+			return t[1:]
+		} else if !isDigit(t[i]) {
+			break
+		}
+	}
+	return t
 }
 
 // hyphenated reads "twenty-five", "three-node" and "five-minute".
@@ -363,6 +385,9 @@ func (r *reader) add(a atom) {
 	switch {
 	case a.class == pause:
 	case article(*last, n == 1 || r.atoms[n-2].class == pause) && takesArticle(a, last.text):
+		r.replace(r.afterArticle(a))
+		return
+	case last.is("version") && (a.class == number || a.class == name) && isDigit(a.text[0]) && strings.Contains(a.text, "."):
 		r.replace(1, a)
 		return
 	case last.class == number && a.class == number:
@@ -396,6 +421,23 @@ func (r *reader) add(a atom) {
 		return
 	}
 	r.atoms = append(r.atoms, a)
+}
+
+// afterArticle is the atom in the place of an article, what follows it, and sometimes what stands
+// before it: an hour is 1 hour, half a minute is 30 s. last counts the atoms that it replaces.
+func (r *reader) afterArticle(a atom) (last int, _ atom) {
+	n, count := len(r.atoms), "1"
+	last = 1
+	switch {
+	case n > 1 && r.atoms[n-2].is("half"):
+		last, count = 2, "0.5"
+	case a.is("second") || n > 1 && !prepositions(r.atoms[n-2].text) && !copulas(r.atoms[n-2].text) && !r.atoms[n-2].is("after") && !r.atoms[n-2].is("within"):
+		return 1, a
+	}
+	if q, ok := measured(count, a.text, false); ok && q.nanos > 0 && a.class == word && !r.atoms[n-1].is("the") {
+		return last, q
+	}
+	return 1, a
 }
 
 // replace puts one atom in the place of the last ones.

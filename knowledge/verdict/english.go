@@ -92,6 +92,12 @@ func american(w string) string {
 	return w
 }
 
+// truths are the words that mean yes or no, if a value is nothing else.
+var truths = map[string]string{
+	"true": "yes", "yes": "yes", "on": "yes", "enabled": "yes",
+	"false": "no", "no": "no", "off": "no", "disabled": "no",
+}
+
 // negations are the words that deny something.
 var negations = words.Set(`not no never none nor neither nobody nothing nowhere without не нет ни никогда без nicht kein keine nie ohne pas
 	jamais sans nunca sin`)
@@ -118,6 +124,9 @@ var endings = words.Set(`longer anymore until till ended ends end expired expire
 	against off away leaving forbidden forbids prohibited banned ban avoid avoids disallowed illegal refused wrong false
 	incorrect mistake broken failed fails partly partially hardly barely rarely seldom sometimes optional optionally
 	almost nearly few or either alternatively -> =>`)
+
+// resolutions are the endings that a bug, a task or a blocker comes to.
+var resolutions = words.Set(`fixed resolved solved closed completed finished done unblocked`)
 
 // orderings are words of a key or value that say that order counts, or that relate
 // what stands before them to what follows.

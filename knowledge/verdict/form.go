@@ -3,6 +3,7 @@ package verdict
 import (
 	"cmp"
 	"hash/fnv"
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -10,8 +11,9 @@ import (
 
 // Form is the canonical form of a value. The zero Form is that of an empty one.
 type Form struct {
-	atoms []atom // as written
+	atoms []atom // as written, without a beginning that adds nothing
 	list  list
+	truth string // yes or no, if the value is one word that means it
 }
 
 // list is where a form has a list whose order does not count.
@@ -21,11 +23,16 @@ type list struct {
 	items      [][]atom // in canonical order
 }
 
-// Canonical is the form of a value under a key; the key only says whether the
-// order of items counts and may be empty.
+// Canonical is the form of a value under a key, which may be empty. The key says whether the
+// order of items counts, and which words a value may repeat from it.
 func Canonical(key, value string) Form {
 	atoms, colon := read(value)
+	n := opening(key, atoms)
+	atoms, colon = atoms[n:], colon-n
 	f := Form{atoms: atoms}
+	if len(atoms) == 1 && atoms[0].class == word {
+		f.truth = truths[atoms[0].text]
+	}
 	if !ordered(key) {
 		f.list = findList(atoms, colon)
 	}
@@ -44,6 +51,9 @@ func (f Form) Hash() uint64 {
 }
 
 func (f Form) equal(g Form) bool {
+	if f.truth != "" || g.truth != "" {
+		return f.truth == g.truth
+	}
 	if len(f.atoms) != len(g.atoms) && (f.list.end == 0 || g.list.end == 0) || (f.list.end == 0) != (g.list.end == 0) ||
 		len(f.list.items) != len(g.list.items) {
 		return false
@@ -71,6 +81,10 @@ func (f Form) canonical(yield func(atom) bool) {
 		return true
 	}
 	const bracket = class(255)
+	if f.truth != "" {
+		yield(atom{class: bracket, text: f.truth})
+		return
+	}
 	if f.list.end == 0 {
 		each(f.atoms)
 		return
@@ -90,23 +104,67 @@ func (f Form) canonical(yield func(atom) bool) {
 	each(f.atoms[f.list.end:])
 }
 
-// ordered reports whether a key speaks of order.
-func ordered(key string) bool {
-	for part := range strings.FieldsFuncSeq(key, func(c rune) bool { return !unicode.IsLetter(c) }) {
-		from := 0
-		for i, c := range part {
-			if i > from && unicode.IsUpper(c) {
-				if orderings(strings.ToLower(part[from:i])) {
-					return true
-				}
-				from = i
-			}
+// opening counts the atoms at the beginning of a value that add nothing to its key: words of
+// the key, then is or are, or use or uses. Something stands behind them.
+func opening(key string, atoms []atom) int {
+	n := 0
+	skip := func(may func(w string) bool) bool {
+		if n+1 >= len(atoms) || atoms[n].class != word || atoms[n+1].class == pause || !may(atoms[n].text) {
+			return false
 		}
-		if orderings(strings.ToLower(part[from:])) || orderings(strings.ToLower(part)) {
+		n++
+		return true
+	}
+	for key != "" && skip(func(w string) bool { return !orderings(w) && !negations(w) && names(key, w) }) {
+	}
+	if !skip(func(w string) bool { return w == "is" || w == "are" }) {
+		if we := n; skip(func(w string) bool { return w == "we" }) && !skip(func(w string) bool { return w == "use" }) {
+			return we
+		} else if we == n {
+			skip(func(w string) bool { return w == "use" || w == "uses" })
+		}
+	}
+	return n
+}
+
+// names reports whether a word is one of a key's, compared without case.
+func names(key, w string) bool {
+	for part := range wordsOf(key) {
+		if len(part) == len(w) && strings.EqualFold(part, w) {
 			return true
 		}
 	}
 	return false
+}
+
+// ordered reports whether a key speaks of order.
+func ordered(key string) bool {
+	for part := range wordsOf(key) {
+		if orderings(strings.ToLower(part)) {
+			return true
+		}
+	}
+	return false
+}
+
+// wordsOf goes through the words of a key, those in camel case by themselves and together.
+func wordsOf(key string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for part := range strings.FieldsFuncSeq(key, func(c rune) bool { return !unicode.IsLetter(c) }) {
+			from := 0
+			for i, c := range part {
+				if i > from && unicode.IsUpper(c) {
+					if !yield(part[from:i]) {
+						return
+					}
+					from = i
+				}
+			}
+			if !yield(part[from:]) || from > 0 && !yield(part) {
+				return
+			}
+		}
+	}
 }
 
 // longestItem bounds the atoms of an item: longer ones are clauses.

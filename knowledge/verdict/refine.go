@@ -87,6 +87,24 @@ func (old Form) refinedBy(f Form) bool {
 	return within(before, beforeNow) && within(after, afterNow)
 }
 
+// ResolvedBy reports whether f tells that what old says came to its end, as a bug or a task does:
+// the same and "fixed in #412", or that alone.
+func (old Form) ResolvedBy(f Form) bool {
+	resolution := func(a atom) bool { return a.class == word && resolutions(a.text) }
+	if !slices.ContainsFunc(f.atoms, resolution) || slices.ContainsFunc(old.atoms, resolution) ||
+		limitsOf(f.atoms).denials != limitsOf(old.atoms).denials {
+		return false
+	}
+	if within(content(old.atoms), content(f.atoms)) {
+		return true
+	}
+	return resolution(f.atoms[0]) && (len(f.atoms) == 1 || f.atoms[1].class == pause || f.atoms[1].is("in") || f.atoms[1].is("by") || f.atoms[1].is("with"))
+}
+
+// SaysMoreThan reports whether old says all that f says, and f only leaves something out that is
+// no item of a list.
+func (old Form) SaysMoreThan(f Form) bool { return old.list.end == 0 && f.refinedBy(old) }
+
 // limits counts what may make a refinement something else. A refinement has as
 // many of each as the old value.
 type limits struct {

@@ -1,7 +1,7 @@
 // Package verdict compares two values of a fact without a model.
 //
 // A value is read into atoms: words, names, numbers, quantities and pauses.
-// [Compare] gives one of three answers:
+// [Compare] answers:
 //
 //	Equal      the same atoms; the new assertion confirms the old value
 //	Refined    the new value says all that the old one says, and more
@@ -13,18 +13,21 @@
 //
 // # What counts
 //
-// Words are compared without case, names (userId, src/a.go, v2.1) as written.
+// Words are compared without case, names (userId, src/a.go) as written.
 // A quantity is a number with its unit in a base unit. 500 ms is 0.5 s, 10 MB
 // is 10,000,000 bytes, 50 % is 50%. It never equals a number without a unit.
 // A bare number keeps its digits: Go 1.20 is not Go 1.2. Number words up to a
-// hundred, a dozen, and grouped digits (10,000) are numbers.
+// hundred, a dozen, and grouped digits (10,000) are numbers. So are an hour, half
+// a minute, v1.4 and :8080, which is port 8080.
 //
 // These do not count:
 //
 //   - white space, one closing mark, and the articles;
 //   - quotes, back-ticks and parentheses around whole words;
 //   - the mark between a name and its value (port: 8080);
-//   - British or American spelling, and contractions.
+//   - British or American spelling, and contractions;
+//   - at the beginning, words of the key, and then is, are, use, uses or we use;
+//   - which word says yes or no (true, on, enabled), if it is the whole value.
 //
 // The order of words counts, except between the items of a list. A list has at
 // least three items, or two joined by "and"; the items have the same number of
@@ -34,8 +37,7 @@
 // It may insert little inside a phrase, and more around it. It adds no "not",
 // no word of ending ("until", "removed", "only") and no alternative ("or").
 //
-// Doubt goes to Different: a missed confirmation costs a line of output, a
-// false one costs trust.
+// Doubt goes to Different: a false confirmation costs trust.
 package verdict
 
 // Kind is how a new value relates to an old one.

@@ -53,6 +53,76 @@ var rewordings = [][2]string{
 	{"a 30-second timeout", "30 second timeout"},
 	{"rate is 10 MB/s", "rate is 10000 kB/s"},
 	{"link of 100 Mbps", "link of 100 Mbit/s"},
+	{"Released v1.4.0", "Released 1.4.0"},
+	{"Go v1.22", "Go version 1.22"},
+	{"Request timeout is 30s", "Request timeout is half a minute"},
+	{"Tokens expire after an hour", "Tokens expire after 60 minutes"},
+	{"Listens on :8080", "listens on port 8080"},
+	{"Uses PostgreSQL 16", "PostgreSQL 16"},
+	{"We use tabs", "tabs"},
+	{"enabled", "true"}, {"on", "yes"}, {"Off.", "disabled"},
+}
+
+// What repeats the key says no more than the rest.
+func TestKeyIsNotPartOfTheValue(t *testing.T) {
+	for _, tt := range []struct {
+		key, old, now string
+		want          Kind
+	}{
+		{"request-timeout", "30s", "Request timeout: 30 seconds", Equal},
+		{"requestTimeout", "the request timeout is 30 s", "30s", Equal},
+		{"port", "port 8080", ":8080", Equal},
+		{"port", "port=8080", "8080", Equal},
+		{"telemetry", "telemetry is enabled", "true", Equal},
+		{"telemetry", "telemetry is enabled", "telemetry: off", Different},
+		{"telemetry", "no telemetry", "telemetry", Different},
+		{"telemetry", "enabled", "enabled in production", Refined},
+		{"primary", "primary db1", "db1", Different}, // a word of order counts
+		{"port", "8080", "9090", Different},
+		{"timeout", "timeout, 30 s", "30 s", Different},
+	} {
+		if got := Compare(tt.key, tt.old, tt.now); got != tt.want {
+			t.Errorf("key %q, %q, %q: %v, want %v", tt.key, tt.old, tt.now, got, tt.want)
+		}
+	}
+}
+
+func TestEndOfABugIsNoContradiction(t *testing.T) {
+	bug := "Login crashes on an empty password"
+	for now, want := range map[string]bool{
+		bug + ", fixed in #412":           true,
+		"Fixed: login crashed on a token": false,
+		"fixed in #412":                   true,
+		"Done":                            true,
+		bug + ", not fixed":               false,
+		"not fixed in #412":               false,
+		"Search crashes, fixed in #412":   false,
+		"fixed 20 Hz":                     false,
+		"closed source":                   false,
+	} {
+		if got := Canonical("login", bug).ResolvedBy(Canonical("login", now)); got != want {
+			t.Errorf("%q: %v, want %v", now, got, want)
+		}
+	}
+	if Canonical("", "fixed in #400").ResolvedBy(Canonical("", "fixed in #412")) {
+		t.Error("what was resolved is resolved again")
+	}
+}
+
+func TestLeavingOutSaysNothingElse(t *testing.T) {
+	for _, tt := range []struct {
+		old, now string
+		want     bool
+	}{
+		{"PostgreSQL 16 on RDS", "PostgreSQL 16", true},
+		{"PostgreSQL 16 on RDS", "PostgreSQL 15", false},
+		{"Supports Linux and macOS", "Supports Linux", false},
+		{"PostgreSQL 16", "PostgreSQL 16 on RDS", false},
+	} {
+		if got := Canonical("", tt.old).SaysMoreThan(Canonical("", tt.now)); got != tt.want {
+			t.Errorf("%q, %q: %v, want %v", tt.old, tt.now, got, tt.want)
+		}
+	}
 }
 
 func TestRewordingIsEqual(t *testing.T) {
@@ -160,6 +230,9 @@ var tricky = [][2]string{
 	{"localhost:8080", "localhost:8081"}, {"2026-01-15", "2026-01-16"}, {"10:30", "10:31"}, {"ab1", "ab2"},
 	{"x" + strings.Repeat("y", 300) + "1", "x" + strings.Repeat("y", 300) + "2"},
 	{"99999999999999999999 GB", "99999999999999999998 GB"}, {"18446744073709551615 weeks", "18446744073709551614 weeks"},
+	{"v1.4.0", "v1.4"}, {"v2", "version 3"}, {"half a minute", "half a year"}, {"half a minute", "a minute"}, {":8080", ":8081"}, {"true", "false"},
+	{"on", "off"}, {"true", "not true"}, {"enabled", "disabled"}, {"used tabs", "tabs"}, {"a second region", "1 s region"}, {"plan A day", "plan 1 day"},
+	{"is not public", "public"}, {"uses", "use"},
 	{"not", "no"}, {"\xff", "\xfe"}, {"cache \x00 a", "cache \x00 b"}, {"wait:", "wait"},
 }
 
