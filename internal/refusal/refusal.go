@@ -1,5 +1,6 @@
 // Package refusal has the two errors with which every package of the domain rejects a
-// call, so that a caller checks for one type each.
+// call, and the one for a wrong command line or configuration, so that a caller checks
+// for one type each.
 //
 // A type in each package was rejected. The code that maps errors to exit codes had to know
 // every one. A forgotten one counted as an internal error.
@@ -36,6 +37,20 @@ type NotFoundError struct {
 
 // Error says what does not exist.
 func (e *NotFoundError) Error() string { return e.What }
+
+// HintError is a mistake on the command line or in the configuration, with what to do
+// about it.
+type HintError struct {
+	Problem string
+	Hint    string // what to type or change; may be empty
+	Cause   error  // may be nil
+}
+
+// Error is the problem.
+func (e *HintError) Error() string { return e.Problem }
+
+// Unwrap is the cause.
+func (e *HintError) Unwrap() error { return e.Cause }
 
 // Argument formats an [*ArgumentError].
 func Argument(name, format string, args ...any) error {

@@ -41,7 +41,6 @@ import (
 	"leanctx/cmd/internal/cli"
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/demo"
-	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
 	"leanctx/embed"
 	"leanctx/internal/prose"
@@ -196,7 +195,7 @@ func (r *run) explainAgent(err error) error {
 		return err
 	}
 	if wrong, ok := errors.AsType[*refusal.ArgumentError](err); ok && wrong.Subject == c.Agent { // not if the call names another agent
-		return &cli.UsageError{Problem: err.Error(), Advice: fmt.Sprintf("%s says who you are; unset it for: %s %s", config.AgentVar, cli.Name, strings.Join(r.args, " "))}
+		return &refusal.HintError{Problem: err.Error(), Hint: fmt.Sprintf("%s says who you are; unset it for: %s %s", config.AgentVar, cli.Name, strings.Join(r.args, " "))}
 	}
 	if missing, ok := errors.AsType[*refusal.NotFoundError](err); ok && missing.Subject == c.Agent {
 		return fmt.Errorf("%w; the id comes from %s: unset it, or set it to the id that register gave", err, config.AgentVar)
@@ -249,7 +248,7 @@ func exitCode(ctx context.Context, err error) int {
 	case errors.Is(err, syscall.EPIPE):
 		// The reader of a pipe has closed it. The operation itself is done.
 		return done
-	case is[*cli.UsageError](err), is[*config.Error](err), is[*hook.UnknownError](err):
+	case is[*refusal.HintError](err):
 		return usage
 	case errors.Is(err, fs.ErrNotExist):
 		return notFound
@@ -269,18 +268,12 @@ func is[E error](err error) bool {
 	return ok
 }
 
-// hinter is an error with advice.
-type hinter interface {
-	error
-	Hint() string
-}
-
 // report prints an error and, on its own line, a hint. Under --json it prints one object,
 // also if the command line itself is wrong.
 func (r *run) report(err error, code int) {
 	text, hint := strings.TrimRight(err.Error(), "\n"), ""
-	if h, ok := errors.AsType[hinter](err); ok {
-		hint = h.Hint()
+	if h, ok := errors.AsType[*refusal.HintError](err); ok {
+		hint = h.Hint
 	}
 	if r.globals.JSON || slices.Contains(r.args, "--json") {
 		object, _ := prose.JSON(struct { // texts and numbers can be encoded

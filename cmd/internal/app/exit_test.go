@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"leanctx/cmd/internal/cli"
-	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/op"
 	"leanctx/internal/journal"
 	"leanctx/internal/refusal"
@@ -33,8 +32,8 @@ func TestExitCode(t *testing.T) {
 		{t.Context(), context.Canceled, 130},
 		{gone, context.Canceled, 130},
 		{gone, errors.New("no space left"), 1},
-		{t.Context(), &cli.UsageError{Problem: "x"}, 2},
-		{t.Context(), &config.Error{What: "x"}, 2},
+		{t.Context(), &refusal.HintError{Problem: "x"}, 2},
+		{t.Context(), &refusal.HintError{Problem: "y"}, 2},
 		{t.Context(), &op.UsageError{Problem: "x", Tool: &op.Tool{}}, 2},
 		{t.Context(), &knowledge.ArgumentError{Argument: "value", Problem: "x"}, 2},
 		{t.Context(), &knowledge.NotFoundError{What: "x"}, 3},
@@ -61,9 +60,9 @@ func TestExitCode(t *testing.T) {
 func TestReport(t *testing.T) {
 	for want, err := range map[string]error{
 		"lean-ctx: error: no space left\n":                       errors.New("no space left\n"),
-		"lean-ctx: error: a: b\nlean-ctx: hint: c\n":             fmt.Errorf("a: %w", &cli.UsageError{Problem: "b", Advice: "c"}),
-		"lean-ctx: error: b\n":                                   &cli.UsageError{Problem: "b"},
-		"lean-ctx: error: LOG: loud\nlean-ctx: hint: be quiet\n": &config.Error{What: "LOG", Problem: "loud", Advice: "be quiet"},
+		"lean-ctx: error: a: b\nlean-ctx: hint: c\n":             fmt.Errorf("a: %w", &refusal.HintError{Problem: "b", Hint: "c"}),
+		"lean-ctx: error: b\n":                                   &refusal.HintError{Problem: "b"},
+		"lean-ctx: error: LOG: loud\nlean-ctx: hint: be quiet\n": &refusal.HintError{Problem: "LOG: loud", Hint: "be quiet"},
 	} {
 		var got bytes.Buffer
 		r := run{errs: &got, globals: &cli.Globals{}}

@@ -75,13 +75,13 @@ var mayImport = map[string][]string{
 	// floor 2
 	"cmd/internal/op": {"internal/prose", "knowledge", "knowledge/advice", "knowledge/briefing", "knowledge/history", "knowledge/listing", "knowledge/transfer", "agents", "agents/cost", "agents/share", "tasks", "overview", "internal/journal", "internal/refusal", "formats"},
 	// floor 2½: none imports another
-	"cmd/internal/cli":      {"cmd/internal/op", "internal/prose"},
+	"cmd/internal/cli":      {"cmd/internal/op", "internal/prose", "internal/refusal"},
 	"cmd/internal/mcpsrv":   {"cmd/internal/op", "internal/prose", "formats"},
 	"cmd/internal/web":      {"internal/atomicfile", "cmd/internal/op", "tasks"},
 	"cmd/internal/web/page": {"cmd/internal/op", "knowledge", "knowledge/advice", "knowledge/drawing", "knowledge/history", "knowledge/listing", "agents", "agents/cost", "tasks", "formats", "internal/prose"},
-	"cmd/internal/hook":     {"internal/atomicfile", "cmd/internal/op", "knowledge", "knowledge/briefing", "knowledge/listing", "agents", "agents/share", "tasks", "internal/prose", "formats"},
+	"cmd/internal/hook":     {"internal/atomicfile", "cmd/internal/op", "knowledge", "knowledge/briefing", "knowledge/listing", "agents", "agents/share", "tasks", "internal/prose", "internal/refusal", "formats"},
 	// beside them
-	"cmd/internal/config": {"internal/atomicfile", "internal/prose", "internal/secret"},
+	"cmd/internal/config": {"internal/atomicfile", "internal/prose", "internal/refusal", "internal/secret"},
 	"cmd/internal/demo":   {"formats"},
 	// floors 3 and 4
 	"cmd/internal/app": {"internal/atomicfile", "internal/journal", "internal/journal/jetstream", "internal/journal/jetstream/natsserver", "internal/refusal", "cmd/internal/op", "cmd/internal/cli", "cmd/internal/mcpsrv", "cmd/internal/web", "cmd/internal/hook",

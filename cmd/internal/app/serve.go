@@ -16,10 +16,10 @@ import (
 	"syscall"
 	"time"
 
-	"leanctx/cmd/internal/cli"
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/op"
 	"leanctx/cmd/internal/web"
+	"leanctx/internal/refusal"
 	"leanctx/knowledge/history"
 	"leanctx/overview/project"
 )
@@ -127,19 +127,19 @@ func (a serveArgs) check() (host string, loopback bool, err error) {
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
 	if err != nil {
-		return "", false, &cli.UsageError{Problem: fmt.Sprintf("--addr %q is no address", a.addr()), Advice: "give host:port, such as " + defaultAddr}
+		return "", false, &refusal.HintError{Problem: fmt.Sprintf("--addr %q is no address", a.addr()), Hint: "give host:port, such as " + defaultAddr}
 	}
 	ip := net.ParseIP(host)
 	loopback = host == "localhost" || ip != nil && ip.IsLoopback()
 	switch {
 	case (a.TLSCert == "") != (a.TLSKey == ""):
-		return "", false, &cli.UsageError{Problem: "--tls-cert and --tls-key go together", Advice: "give both"}
+		return "", false, &refusal.HintError{Problem: "--tls-cert and --tls-key go together", Hint: "give both"}
 	case a.Open && !loopback:
-		return "", false, &cli.UsageError{Problem: "--open would let everybody on the network in", Advice: "use it on a loopback address, or give --token-file"}
+		return "", false, &refusal.HintError{Problem: "--open would let everybody on the network in", Hint: "use it on a loopback address, or give --token-file"}
 	case !loopback && a.TokenFile == "":
-		return "", false, &cli.UsageError{Problem: fmt.Sprintf("--addr %s can be reached by other machines, so it needs --token-file", a.addr()), Advice: "see lean-ctx serve --help; " + defaultAddr + " needs none"}
+		return "", false, &refusal.HintError{Problem: fmt.Sprintf("--addr %s can be reached by other machines, so it needs --token-file", a.addr()), Hint: "see lean-ctx serve --help; " + defaultAddr + " needs none"}
 	case !loopback && a.TLSCert == "" && !a.Insecure:
-		return "", false, &cli.UsageError{Problem: fmt.Sprintf("--addr %s needs --tls-cert and --tls-key: tokens and facts would be readable on the way", a.addr()), Advice: "or say --insecure, behind a proxy that does TLS"}
+		return "", false, &refusal.HintError{Problem: fmt.Sprintf("--addr %s needs --tls-cert and --tls-key: tokens and facts would be readable on the way", a.addr()), Hint: "or say --insecure, behind a proxy that does TLS"}
 	}
 	return host, loopback, nil
 }
@@ -168,7 +168,7 @@ func (a serveArgs) certificate(c *config.Config) (cert *tls.Certificate, names [
 func listen(ctx context.Context, addr string) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, &config.Error{What: addr, Problem: "another program listens there, perhaps another lean-ctx serve", Advice: "choose another port: lean-ctx serve --addr 127.0.0.1:7338"}
+		return nil, &refusal.HintError{Problem: addr + ": another program listens there, perhaps another lean-ctx serve", Hint: "choose another port: lean-ctx serve --addr 127.0.0.1:7338"}
 	}
 	return l, err
 }

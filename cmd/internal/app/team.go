@@ -15,12 +15,12 @@ import (
 
 	"leanctx/agents"
 	"leanctx/agents/share"
-	"leanctx/cmd/internal/cli"
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/op"
 	"leanctx/internal/journal"
 	"leanctx/internal/journal/jetstream"
 	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 	"leanctx/knowledge"
 	"leanctx/knowledge/transfer"
 	"leanctx/tasks"
@@ -60,10 +60,10 @@ func (a joinArgs) server(c *config.Config) (jetstream.Server, error) {
 	for one := range strings.SplitSeq(a.Server, ",") {
 		u, err := url.Parse(one)
 		if err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls" {
-			return s, &cli.UsageError{Problem: fmt.Sprintf("%q is no server", one), Advice: "give nats://host:4222, or tls://host:4222"}
+			return s, &refusal.HintError{Problem: fmt.Sprintf("%q is no server", one), Hint: "give nats://host:4222, or tls://host:4222"}
 		}
 		if u.User != nil {
-			return s, &cli.UsageError{Problem: "the server's address has a secret in it", Advice: "put it into a file: --token-file, --creds or --nkey"}
+			return s, &refusal.HintError{Problem: "the server's address has a secret in it", Hint: "put it into a file: --token-file, --creds or --nkey"}
 		}
 	}
 	s.Creds, s.NKey, s.TokenFile, s.CA, s.Cert, s.Key = a.Creds, a.NKey, a.TokenFile, a.CA, a.Cert, a.Key
@@ -152,7 +152,7 @@ func (c teamCommands) join(ctx context.Context, sc op.Scope, a joinArgs) (joined
 		}
 	}
 	if strings.ContainsFunc(a.Name, func(c rune) bool { return !inName(c) }) {
-		return none, &cli.UsageError{Problem: fmt.Sprintf("%q is no %s of a project in a team", a.Name, what), Advice: "a name has the letters a to z and A to Z, digits, - and _"}
+		return none, &refusal.HintError{Problem: fmt.Sprintf("%q is no %s of a project in a team", a.Name, what), Hint: "a name has the letters a to z and A to Z, digits, - and _"}
 	}
 	p, err := c.stores.project(ctx, sc)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"log/slog"
 	"path/filepath"
 
-	"leanctx/cmd/internal/cli"
 	"leanctx/cmd/internal/op"
 	"leanctx/internal/journal/jetstream/natsserver"
+	"leanctx/internal/refusal"
 )
 
 // serveTeamArgs say where a server for teams listens.
@@ -46,7 +46,7 @@ func (c teamCommands) serveTeam(ctx context.Context, _ op.Scope, a serveTeamArgs
 		loopback = loopback && local
 	}
 	if !loopback && !a.Insecure && (o.Cert == "" || o.TokenFile == "" && o.CA == "") {
-		return "", &cli.UsageError{Problem: "everybody on the network could read and write", Advice: "give --tls-cert, --tls-key and --token-file (or --tls-ca), or --insecure"}
+		return "", &refusal.HintError{Problem: "everybody on the network could read and write", Hint: "give --tls-cert, --tls-key and --token-file (or --tls-ca), or --insecure"}
 	}
 	s, err := natsserver.Start(&o)
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"leanctx/cmd/internal/op"
+	"leanctx/internal/refusal"
 )
 
 // Name is the name of the program.
@@ -133,7 +134,7 @@ func plain(p Plain, g *Globals) *cobra.Command {
 // none refuses all arguments.
 func none(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return &UsageError{Problem: fmt.Sprintf("%s takes no argument, but got %q", c.CommandPath(), args[0])}
+		return &refusal.HintError{Problem: fmt.Sprintf("%s takes no argument, but got %q", c.CommandPath(), args[0])}
 	}
 	return nil
 }
@@ -169,14 +170,14 @@ func group(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return c.Help()
 	}
-	e := &UsageError{
+	e := &refusal.HintError{
 		Problem: fmt.Sprintf("unknown command %q for %s", args[0], c.CommandPath()),
-		Advice:  fmt.Sprintf("%s --help lists the commands", c.CommandPath()),
+		Hint:    fmt.Sprintf("%s --help lists the commands", c.CommandPath()),
 	}
 	if other := inAnotherGroup(c, args[0]); other != "" {
-		e.Advice = fmt.Sprintf("did you mean %s?", other)
+		e.Hint = fmt.Sprintf("did you mean %s?", other)
 	} else if near := suggest(c, args[0]); near != "" {
-		e.Advice = fmt.Sprintf("did you mean %s %s?", c.CommandPath(), near)
+		e.Hint = fmt.Sprintf("did you mean %s %s?", c.CommandPath(), near)
 	}
 	return e
 }

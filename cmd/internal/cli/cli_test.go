@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"leanctx/cmd/internal/op"
+	"leanctx/internal/refusal"
 )
 
 // said are the arguments of the table's rows below, as the operation got them.
@@ -176,12 +177,12 @@ func TestUsage(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.args, func(t *testing.T) {
 			out, _, err := run(t, "", strings.Split(tt.args, "|")...)
-			e, ok := errors.AsType[*UsageError](err)
+			e, ok := errors.AsType[*refusal.HintError](err)
 			if !ok || out != "" {
 				t.Fatalf("got %v (%T), %q", err, err, out)
 			}
-			if !strings.Contains(e.Error(), tt.problem) || !strings.Contains(e.Hint(), tt.hint) {
-				t.Errorf("got  %s\nhint %s\nwant %s\nhint %s", e, e.Hint(), tt.problem, tt.hint)
+			if !strings.Contains(e.Error(), tt.problem) || !strings.Contains(e.Hint, tt.hint) {
+				t.Errorf("got  %s\nhint %s\nwant %s\nhint %s", e, e.Hint, tt.problem, tt.hint)
 			}
 		})
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"leanctx/cmd/internal/op"
+	"leanctx/internal/refusal"
 )
 
 const (
@@ -235,9 +236,9 @@ const (
 )
 
 func (k *call) tooMany(c *cobra.Command, rest []string, some bool) error {
-	e := &UsageError{Problem: fmt.Sprintf("%s: unexpected argument %q", c.CommandPath(), rest[0]), Advice: k.example()}
+	e := &refusal.HintError{Problem: fmt.Sprintf("%s: unexpected argument %q", c.CommandPath(), rest[0]), Hint: k.example()}
 	if some {
-		e.Advice = "put a value of several words in quotes: " + k.example()
+		e.Hint = "put a value of several words in quotes: " + k.example()
 	}
 	return e
 }

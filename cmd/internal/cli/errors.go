@@ -10,21 +10,8 @@ import (
 
 	"leanctx/cmd/internal/op"
 	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
-
-// UsageError is a wrong command line.
-type UsageError struct {
-	Problem, Advice string
-	Cause           error // may be nil
-}
-
-// Unwrap is the cause.
-func (e *UsageError) Unwrap() error { return e.Cause }
-
-func (e *UsageError) Error() string { return e.Problem }
-
-// Hint is what to type instead, or nothing.
-func (e *UsageError) Hint() string { return e.Advice }
 
 // explain turns an argument error into one for the command line, with a command as the
 // example.
@@ -33,23 +20,23 @@ func (k *call) explain(err error) error {
 	if !ok {
 		return err
 	}
-	return &UsageError{Problem: u.Problem, Advice: Name + " " + u.CommandLine(), Cause: u}
+	return &refusal.HintError{Problem: u.Problem, Hint: Name + " " + u.CommandLine(), Cause: u}
 }
 
 // flagError explains an error of the flag parser.
 func flagError(c *cobra.Command, err error) error {
-	e := &UsageError{Problem: fmt.Sprintf("%s: %v", c.CommandPath(), err), Advice: c.Example}
+	e := &refusal.HintError{Problem: fmt.Sprintf("%s: %v", c.CommandPath(), err), Hint: c.Example}
 	missing, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
 		return e
 	}
 	name := missing.GetSpecifiedName()
 	e.Problem = fmt.Sprintf("%s: unknown flag %s", c.CommandPath(), dashed(name))
-	e.Advice = fmt.Sprintf("%s --help lists the flags; -- ends them, for a value that begins with -", c.CommandPath())
+	e.Hint = fmt.Sprintf("%s --help lists the flags; -- ends them, for a value that begins with -", c.CommandPath())
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	if near, ok := prose.Nearest(name, names); ok {
-		e.Advice = fmt.Sprintf("did you mean --%s?", near)
+		e.Hint = fmt.Sprintf("did you mean --%s?", near)
 	}
 	return e
 }

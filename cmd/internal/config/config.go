@@ -41,6 +41,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"leanctx/internal/refusal"
 )
 
 // The environment variables.
@@ -86,7 +88,7 @@ func Load(project, agent string) (*Config, error) {
 	home, err := c.Home()
 	if c.DataDir == "" {
 		if err != nil {
-			return nil, &Error{What: "data directory", Problem: err.Error(), Advice: "set " + DataDirVar}
+			return nil, &refusal.HintError{Problem: "data directory: " + err.Error(), Hint: "set " + DataDirVar}
 		}
 		c.DataDir = filepath.Join(home, dataDirName)
 	}
@@ -115,7 +117,7 @@ func Load(project, agent string) (*Config, error) {
 	c.HooksOff = !hooks
 	if level := env(LogVar); level != "" {
 		if err := c.LogLevel.UnmarshalText([]byte(level)); err != nil {
-			return nil, &Error{What: LogVar, Problem: fmt.Sprintf("%q is not a level", level), Advice: "use debug, info, warn or error"}
+			return nil, &refusal.HintError{Problem: fmt.Sprintf("%s: %q is not a level", LogVar, level), Hint: "use debug, info, warn or error"}
 		}
 	}
 	return c, nil
@@ -131,7 +133,7 @@ func isOn(name string, standard bool) (bool, error) {
 	case "off", "0", "false":
 		return false, nil
 	default:
-		return false, &Error{What: name, Problem: fmt.Sprintf("%q is neither on nor off", value), Advice: "use on or off"}
+		return false, &refusal.HintError{Problem: fmt.Sprintf("%s: %q is neither on nor off", name, value), Hint: "use on or off"}
 	}
 }
 
@@ -140,7 +142,7 @@ func isOn(name string, standard bool) (bool, error) {
 func (c *Config) Path(p string) (string, error) {
 	if rest, ok := strings.CutPrefix(p, "~"); ok {
 		if rest != "" && !os.IsPathSeparator(rest[0]) {
-			return "", &Error{What: p, Problem: "~ of another user is not supported", Advice: "give the full path"}
+			return "", &refusal.HintError{Problem: p + ": ~ of another user is not supported", Hint: "give the full path"}
 		}
 		home, err := c.Home()
 		if err != nil {
@@ -182,14 +184,6 @@ func (c *Config) Home() (string, error) {
 	}
 	return home, nil
 }
-
-// Error is a mistake in the configuration, with what to do about it.
-type Error struct{ What, Problem, Advice string }
-
-func (e *Error) Error() string { return e.What + ": " + e.Problem }
-
-// Hint is what to do about it.
-func (e *Error) Hint() string { return e.Advice }
 
 // Getenv reads a variable of another program, such as the directory of its files.
 func Getenv(name string) string { return os.Getenv(name) }

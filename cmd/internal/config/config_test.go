@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"leanctx/internal/refusal"
 )
 
 // dirs is where the process of a test is: in work, with the home directory home. Both are
@@ -85,7 +87,7 @@ func TestLoadWithoutHome(t *testing.T) {
 	at(t, nil)
 	withoutHome(t)
 	_, err := Load("", "")
-	if e, ok := errors.AsType[*Error](err); !ok || !strings.Contains(e.Hint(), DataDirVar) {
+	if e, ok := errors.AsType[*refusal.HintError](err); !ok || !strings.Contains(e.Hint, DataDirVar) {
 		t.Errorf("got %v, want an error that names %s", err, DataDirVar)
 	}
 	t.Setenv(DataDirVar, "/d")

@@ -14,6 +14,7 @@ import (
 
 	"leanctx/internal/atomicfile"
 	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 	"leanctx/internal/secret"
 )
 
@@ -110,7 +111,7 @@ func (s *Settings) read(path string) (members map[string]json.RawMessage, err er
 		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 			problem = fmt.Sprintf("line %d: %v", 1+bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n")), err)
 		}
-		return nil, &Error{What: path, Problem: "not a JSON object: " + problem, Advice: "fix the file or move it away"}
+		return nil, &refusal.HintError{Problem: path + ": not a JSON object: " + problem, Hint: "fix the file or move it away"}
 	}
 	known := slices.Sorted(maps.Keys(wants))
 	for _, key := range slices.Sorted(maps.Keys(members)) {
@@ -129,10 +130,10 @@ func (s *Settings) read(path string) (members map[string]json.RawMessage, err er
 			key, _, _ := strings.Cut(wrong.Field, ".")
 			problem = key + " " + wants[key]
 		}
-		return nil, &Error{What: path, Problem: problem, Advice: "fix the file"}
+		return nil, &refusal.HintError{Problem: path + ": " + problem, Hint: "fix the file"}
 	}
 	if s.Worktrees != Share && s.Worktrees != Isolate {
-		return nil, &Error{What: path, Problem: fmt.Sprintf("worktrees %s, not %q", wants["worktrees"], s.Worktrees), Advice: "fix the file"}
+		return nil, &refusal.HintError{Problem: fmt.Sprintf("%s: worktrees %s, not %q", path, wants["worktrees"], s.Worktrees), Hint: "fix the file"}
 	}
 	return members, check(path, s.Sensitive)
 }
@@ -175,7 +176,7 @@ func check(path string, rules []secret.Rule) error {
 		return nil
 	}
 	if _, err := secret.New(rules); err != nil {
-		return &Error{What: path, Problem: err.Error(), Advice: "patterns are Go regular expressions (RE2)"}
+		return &refusal.HintError{Problem: path + ": " + err.Error(), Hint: "patterns are Go regular expressions (RE2)"}
 	}
 	return nil
 }

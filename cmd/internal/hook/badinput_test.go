@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"leanctx/internal/refusal"
 )
 
 // A file that cannot be edited stays as it is, to the byte. The report has its place, the
@@ -187,7 +189,7 @@ func TestThoseWithTheScope(t *testing.T) {
 	p := newMachine(t)
 	before := tree(t, filepath.Dir(p.Home))
 	r, err := p.Connect(ConnectOptions{Clients: Names(), Scope: Project})
-	if e, ok := errors.AsType[*UnknownError](err); !ok || e.Error() != "no scope project: goose, cline" || e.Hint() != "use user" {
+	if e, ok := errors.AsType[*refusal.HintError](err); !ok || e.Error() != "no scope project: goose, cline" || e.Hint != "use user" {
 		t.Error(err)
 	}
 	if text := r.Text(); r.Failed() > 0 || !strings.Contains(text, "zed: "+filepath.Join(p.Root, ".zed", "settings.json")+": connected") || !strings.Contains(text, "cline: left out, it has no scope project\n") {

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
+
+	"leanctx/internal/refusal"
 )
 
 // ConnectOptions says what to connect or disconnect.
@@ -24,14 +26,6 @@ type ConnectOptions struct {
 	DryRun bool   // say what would be done
 }
 
-// UnknownError is an unknown client or scope, or a scope that a client lacks.
-type UnknownError struct{ What, Advice string }
-
-func (e *UnknownError) Error() string { return e.What }
-
-// Hint is what to do about it.
-func (e *UnknownError) Hint() string { return e.Advice }
-
 // choose returns the rows of the named clients, or those that standard accepts if none is
 // named.
 func choose(names []string, standard func(*client) bool) ([]client, error) {
@@ -43,7 +37,7 @@ func choose(names []string, standard func(*client) bool) ([]client, error) {
 	for _, name := range names {
 		i := slices.IndexFunc(all, func(c client) bool { return strings.EqualFold(c.name, strings.TrimSpace(name)) })
 		if i < 0 {
-			return nil, &UnknownError{fmt.Sprintf("unknown client %q", name), "known clients: " + strings.Join(Names(), ", ")}
+			return nil, &refusal.HintError{Problem: fmt.Sprintf("unknown client %q", name), Hint: "known clients: " + strings.Join(Names(), ", ")}
 		}
 		chosen = append(chosen, all[i])
 	}
@@ -56,7 +50,7 @@ func (m Machine) wanted(o ConnectOptions) (all []edit, notes []string, err error
 	scope := cmp.Or(o.Scope, User)
 	if o.Remote.URL != "" {
 		if scope = Project; cmp.Or(o.Scope, Project) != Project {
-			return nil, nil, &UnknownError{fmt.Sprintf("--url writes to scope project, not %s", o.Scope), "leave --scope out"}
+			return nil, nil, &refusal.HintError{Problem: fmt.Sprintf("--url writes to scope project, not %s", o.Scope), Hint: "leave --scope out"}
 		}
 	}
 	chosen, err := choose(o.Clients, m.has)
@@ -66,6 +60,8 @@ func (m Machine) wanted(o ConnectOptions) (all []edit, notes []string, err error
 	lacks, advice := fmt.Sprintf("no scope %s", scope), ""
 	if scope == Project && sameDir(m.Root, m.Home) {
 		lacks, advice = lacks+" in the home directory, where the files are the user's", "use --scope user, or go to a project"
+	} else if o.Remote.URL != "" {
+		advice = "leave --url out"
 	}
 	var lacking []string
 	for _, c := range chosen {
@@ -80,7 +76,7 @@ func (m Machine) wanted(o ConnectOptions) (all []edit, notes []string, err error
 		}
 	}
 	if len(lacking) > 0 && len(o.Clients) > 0 {
-		err = &UnknownError{lacks + ": " + strings.Join(lacking, ", "), advice}
+		err = &refusal.HintError{Problem: lacks + ": " + strings.Join(lacking, ", "), Hint: advice}
 	}
 	return all, notes, err
 }
@@ -97,7 +93,7 @@ func scopesOf(c client) (names []string) {
 
 // Connect writes the entries of clients. If a file cannot be edited, or a client lacks the scope,
 // the report says so, and the other files are edited. For a named client that lacks the scope the
-// error is an [*UnknownError].
+// error is an [*refusal.HintError].
 func (m Machine) Connect(o ConnectOptions) (Report, error) {
 	r := Report{Files: []FileReport{}}
 	edits, notes, lacking := m.wanted(o)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"leanctx/formats"
+	"leanctx/internal/refusal"
 )
 
 // Remote is a server that listens at an address, as lean-ctx serve does.
@@ -24,10 +25,10 @@ const clientHeader = "X-Lean-Ctx-Client"
 func ParseRemote(address, token, hash string) (Remote, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return Remote{}, &UnknownError{fmt.Sprintf("--url %q is not the address of a server", address), "give the one that lean-ctx serve prints, such as http://127.0.0.1:7337"}
+		return Remote{}, &refusal.HintError{Problem: fmt.Sprintf("--url %q is not the address of a server", address), Hint: "give the one that lean-ctx serve prints, such as http://127.0.0.1:7337"}
 	}
 	if ip := net.ParseIP(u.Hostname()); token == "" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return Remote{}, &UnknownError{"--url leads to another machine, whose token is not known here", "give it with --token"}
+		return Remote{}, &refusal.HintError{Problem: "--url leads to another machine, whose token is not known here", Hint: "give it with --token"}
 	}
 	if strings.Trim(u.Path, "/") == "" {
 		u.Path = "/p/" + hash + "/mcp"

@@ -1,10 +1,13 @@
 package hook
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"leanctx/internal/refusal"
 )
 
 // Each client's entry has the address and the token where that client looks for them. The
@@ -31,8 +34,9 @@ func TestConnectByURL(t *testing.T) {
 		m := newMachine(t)
 		o := ConnectOptions{Clients: []string{name}, Remote: remote}
 		if want[name] == "" { // it has no scope for a project
-			if _, err := m.Connect(o); err == nil {
-				t.Errorf("%s: connected", name)
+			_, err := m.Connect(o)
+			if e, ok := errors.AsType[*refusal.HintError](err); !ok || e.Hint != "leave --url out" {
+				t.Errorf("%s: %v", name, err)
 			}
 			continue
 		}
