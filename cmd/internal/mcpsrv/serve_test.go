@@ -174,8 +174,17 @@ func TestCancelledEnds(t *testing.T) {
 	})
 }
 
-// A subscription has no end of its own and must not be waited for.
-func TestSubscriptionsDoNotDelayTheEnd(t *testing.T) {
+// A subscription has no end of its own and must not be waited for. However many are open, they take
+// the place of no other request.
+func TestSubscriptionsDelayNothing(t *testing.T) {
+	listen := func(n int) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":"listen:%d","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},%s}}`+"\n", n, meta2026)
+	}
+	var input strings.Builder
+	for n := range maxPending + 1 {
+		input.WriteString(listen(n))
+	}
+	input.WriteString(call("1", "ctx_recall", `{"action":"recall"}`))
 	synctest.Test(t, func(t *testing.T) {
 		s := New(new(notebook).table(), nil)
 		// A server whose lists could change, so that the SDK keeps it open.
@@ -183,14 +192,18 @@ func TestSubscriptionsDoNotDelayTheEnd(t *testing.T) {
 		s.mcp = listening
 		began := time.Now()
 		var out bytes.Buffer
-		request := `{"jsonrpc":"2.0","id":"listen:0","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + meta2026 + `}}` + "\n"
-		if err := s.ServeStdio(t.Context(), strings.NewReader(request), &out); err != nil {
+		if err := s.ServeStdio(t.Context(), strings.NewReader(input.String()), &out); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(began); took != 0 {
 			t.Errorf("took %v", took)
 		}
-		one(t, answers(t, out.Bytes()), `"listen:0"`)
+		list := answers(t, out.Bytes())
+		one(t, list, `"listen:0"`)
+		if refused := one(t, list, fmt.Sprintf(`"listen:%d"`, maxPending)); refused.Error == nil || refused.Error.Message != "1024 subscriptions are open: cancel one" {
+			t.Errorf("%+v", refused)
+		}
+		one(t, list, "1") // the tool is unknown to this server
 	})
 }
 

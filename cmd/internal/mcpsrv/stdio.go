@@ -103,7 +103,8 @@ func (s *Server) order(req *jsonrpc.Request) order {
 	return exclusive
 }
 
-// maxPending is the number of unanswered requests at which reading pauses.
+// maxPending is the number of unanswered requests at which reading pauses. Requests that do not
+// end by themselves are not of them: that many can be open beside them, and more are refused.
 const maxPending = 1024
 
 // pipe is the stdio transport. The SDK's own transport ends the session at the first line
@@ -171,7 +172,7 @@ func (p *pipe) Close() error {
 // Read returns the next message for the SDK.
 func (p *pipe) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
-		msg, pending := p.next()
+		msg, pending, open := p.next()
 		if msg != nil {
 			return msg, nil
 		}
@@ -179,7 +180,7 @@ func (p *pipe) Read(ctx context.Context) (jsonrpc.Message, error) {
 			return nil, io.EOF
 		}
 		lines := p.lines
-		if p.atEnd || pending >= maxPending {
+		if p.atEnd || pending-open >= maxPending {
 			lines = nil
 		}
 		select {
@@ -199,30 +200,41 @@ func (p *pipe) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// next is the first pending request that may run now. After the end of input, if only requests
-// are left that never end by themselves, it cancels each in the client's name. The SDK then
-// answers it.
-func (p *pipe) next() (msg jsonrpc.Message, pending int) {
+// next is the first pending request that may run now. If there is none, pending are all, and open
+// those that do not end by themselves. After the end of input, if only those are left, it cancels
+// each in the client's name. The SDK then answers it.
+func (p *pipe) next() (msg jsonrpc.Message, pending, open int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var before [orders]bool
 	for _, r := range p.pending {
 		if !r.running && r.order.mayRun(before) {
 			r.running = true
-			return r.Request, len(p.pending)
+			return r.Request, 0, 0
 		}
 		before[r.order] = true
 	}
-	if p.atEnd && before == [orders]bool{endless: true} {
+	open = p.open()
+	if p.atEnd && open == len(p.pending) {
 		for _, r := range p.pending {
 			params, err := json.Marshal(&mcp.CancelledParams{RequestID: r.ID.Raw(), Reason: "end of input"})
 			if !r.cancelled && err == nil {
 				r.cancelled = true
-				return &jsonrpc.Request{Method: "notifications/cancelled", Params: params}, len(p.pending)
+				return &jsonrpc.Request{Method: "notifications/cancelled", Params: params}, 0, 0
 			}
 		}
 	}
-	return nil, len(p.pending)
+	return nil, len(p.pending), open
+}
+
+// open is the number of pending requests that do not end by themselves.
+func (p *pipe) open() (n int) {
+	for _, r := range p.pending {
+		if r.order == endless {
+			n++
+		}
+	}
+	return n
 }
 
 // accept returns the message of a line that is no request. A request becomes pending. An
@@ -255,13 +267,17 @@ func (p *pipe) accept(l line) jsonrpc.Message {
 	}
 	r := &pendingRequest{Request: req, order: p.order(req)}
 	p.mu.Lock()
-	taken := p.find(req.ID) >= 0
-	if !taken {
+	taken, full := p.find(req.ID) >= 0, r.order == endless && p.open() >= maxPending
+	if !taken && !full {
 		p.pending = append(p.pending, r)
 	}
 	p.mu.Unlock()
-	if taken {
+	switch {
+	case taken:
 		p.refuse(nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "a request with this id is still running: " + string(l.data)})
+	case full:
+		id, _ := json.Marshal(req.ID.Raw()) // a number or a string
+		p.refuse(id, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("%d subscriptions are open: cancel one", maxPending)})
 	}
 	return nil
 }
