@@ -129,6 +129,7 @@ func (e edit) writeJSON(data []byte, remove bool, decide func(any) (string, bool
 	if remove && len(items(&f.root)) < 2 { // also one of comments alone
 		return data, nil
 	}
+	f.fold(data, append([]string{"hooks", "version"}, e.keys...)...)
 	for _, h := range e.events { // before any edit, which would move the place of a problem
 		if _, _, err := f.hooksOf(h.event); err != nil && !remove {
 			return nil, err
@@ -146,8 +147,10 @@ func (e edit) writeJSON(data []byte, remove bool, decide func(any) (string, bool
 	switch {
 	case remove && e.events != nil:
 		f.removeHooks()
-	case !remove && e.version && find(&f.root, "version") < 0 && err == nil:
-		err = f.set([]string{"version"}, "1")
+	case !remove && e.version && err == nil:
+		if i, _ := find(&f.root, "version"); i < 0 {
+			err = f.set([]string{"version"}, "1")
+		}
 	}
 	for _, h := range e.events {
 		if !remove && err == nil {

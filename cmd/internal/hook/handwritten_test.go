@@ -108,6 +108,26 @@ func TestOurOldEntry(t *testing.T) {
 	}
 }
 
+// What somebody added to our entry may have lines that begin like a table.
+func TestEntryWithBracketsInTOML(t *testing.T) {
+	const before, after = "model = \"m\"\n\n", "[other]\nx = 1\n"
+	added := "[mcp_servers.lean-ctx.env]\nTEXT = \"\"\"\n[one]\n[two\n\"\"\"\n[mcp_servers.lean-ctx.tools]\nlist = [\n[\"a\"],\n[\"b\"],\n]\n"
+	p := newMachine(t)
+	path := filepath.Join(p.Home, ".codex", "config.toml")
+	write(t, path, before+"[mcp_servers.lean-ctx]\ncommand = \"/old/lean-ctx\"\nargs = [\"mcp\"]\n"+added+after)
+	w := ConnectOptions{Clients: []string{"codex"}}
+	connectAll(t, p, w)
+	data, err := os.ReadFile(path)
+	if err != nil || strings.Contains(string(data), "/old") || !strings.Contains(string(data), `[two\n`) {
+		t.Errorf("%v\n%s", err, data)
+	}
+	write(t, path, before+"[mcp_servers.lean-ctx]\ncommand = \"lean-ctx\"\nargs = [\"mcp\"]\n"+added+after)
+	disconnectAll(t, p, w)
+	if data, err = os.ReadFile(path); err != nil || string(data) != strings.TrimSuffix(before, "\n")+after {
+		t.Errorf("%v\n%s", err, data)
+	}
+}
+
 // Our entry goes out of a long file that somebody has rewritten, also when its tables stand
 // apart and a text looks like one of them. Everything else stays as it is.
 func TestEntryInLongTOML(t *testing.T) {

@@ -48,7 +48,7 @@ func parseJSON(data []byte) (*jsonFile, error) {
 	}
 	f.root = root
 	if all := items(&f.root); len(all) > 1 {
-		f.unit = f.indent(all[0].value)
+		f.unit = lastIndent(data[:all[0].value.StartOffset])
 	}
 	f.unit = cmp.Or(f.unit, "  ")
 	return f, nil
@@ -56,28 +56,52 @@ func parseJSON(data []byte) (*jsonFile, error) {
 
 func (f *jsonFile) bytes() []byte { return f.root.Pack() }
 
+// fold leaves the values of other keys undivided, as they stand in the file: a client may keep
+// megabytes of its own there.
+func (f *jsonFile) fold(data []byte, kept ...string) {
+	if o, ok := f.root.Value.(*hujson.Object); ok {
+		for i := range o.Members {
+			if v := &o.Members[i].Value; !slices.Contains(kept, memberName(&o.Members[i])) {
+				v.Value = hujson.Literal(data[v.StartOffset:v.EndOffset])
+			}
+		}
+	}
+}
+
+// memberName is the key of a member.
+func memberName(m *hujson.ObjectMember) string {
+	name, _ := m.Name.Value.(hujson.Literal)
+	if bytes.IndexByte(name, '\\') < 0 { // it stands for itself
+		return string(bytes.Trim(name, `"`))
+	}
+	return name.String()
+}
+
 // before is the file up to a value.
-func (f *jsonFile) before(v *hujson.Value) string {
+func (f *jsonFile) before(v *hujson.Value) []byte {
 	f.root.UpdateOffsets()
-	return string(f.root.Pack()[:v.StartOffset])
+	return f.root.Pack()[:v.StartOffset]
 }
 
 // problem is about a value, at its place in the file.
 func (f *jsonFile) problem(v *hujson.Value, text string) error {
 	before := f.before(v)
-	return &FileError{Line: 1 + strings.Count(before, "\n"), Column: len(before) - strings.LastIndexByte(before, '\n'), Problem: text}
+	return &FileError{Line: 1 + bytes.Count(before, []byte("\n")), Column: len(before) - bytes.LastIndexByte(before, '\n'), Problem: text}
 }
 
 // indent is the indentation of the line on which a value begins.
 func (f *jsonFile) indent(v *hujson.Value) string {
-	before := f.before(v)
-	line := before[strings.LastIndexByte(before, '\n')+1:]
-	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+	return lastIndent(f.before(v))
+}
+
+// lastIndent is the indentation of the last line of a text.
+func lastIndent(text []byte) string {
+	line := text[bytes.LastIndexByte(text, '\n')+1:]
+	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
 // item is an item of an object or a list.
 type item struct {
-	name  string        // in an object, its key; in a list, its index
 	gap   *hujson.Extra // white space and comments before it
 	value *hujson.Value // nil: the end of the object or the list
 }
@@ -87,27 +111,36 @@ func items(v *hujson.Value) (all []item) {
 	switch x := v.Value.(type) {
 	case *hujson.Object:
 		for i := range x.Members {
-			name, _ := x.Members[i].Name.Value.(hujson.Literal)
-			all = append(all, item{name.String(), &x.Members[i].Name.BeforeExtra, &x.Members[i].Value})
+			all = append(all, item{&x.Members[i].Name.BeforeExtra, &x.Members[i].Value})
 		}
 		return append(all, item{gap: &x.AfterExtra})
 	case *hujson.Array:
 		for i := range x.Elements {
-			all = append(all, item{strconv.Itoa(i), &x.Elements[i].BeforeExtra, &x.Elements[i]})
+			all = append(all, item{&x.Elements[i].BeforeExtra, &x.Elements[i]})
 		}
 		return append(all, item{gap: &x.AfterExtra})
 	}
 	return nil
 }
 
-// find is the index of the last item with a name, which is the one that clients use; or -1.
-func find(v *hujson.Value, name string) int {
-	for i, x := range slices.Backward(items(v)) {
-		if x.value != nil && x.name == name {
-			return i
+// nameAt is the key of item i in an object, and in a list its index.
+func nameAt(v *hujson.Value, i int) string {
+	if o, ok := v.Value.(*hujson.Object); ok {
+		return memberName(&o.Members[i])
+	}
+	return strconv.Itoa(i)
+}
+
+// find is the last member with a name, which is the one that clients use. Without one i is -1.
+func find(v *hujson.Value, name string) (i int, value *hujson.Value) {
+	if o, ok := v.Value.(*hujson.Object); ok {
+		for i := range slices.Backward(o.Members) {
+			if memberName(&o.Members[i]) == name {
+				return i, &o.Members[i].Value
+			}
 		}
 	}
-	return -1
+	return -1, nil
 }
 
 // at follows a path as far as it leads. missing are the keys that do not exist.
@@ -117,11 +150,11 @@ func (f *jsonFile) at(keys []string) (v *hujson.Value, missing []string, err err
 		if v.Value.Kind() != '{' {
 			return nil, nil, f.problem(v, name+" is not an object")
 		}
-		i := find(v, key)
-		if i < 0 {
+		_, next := find(v, key)
+		if next == nil {
 			return v, keys[n:], nil
 		}
-		v, name = items(v)[i].value, strconv.Quote(key)
+		v, name = next, strconv.Quote(key)
 	}
 	return v, nil, nil
 }
@@ -210,10 +243,10 @@ func (f *jsonFile) remove(from *hujson.Value, i int) (empty bool) {
 	}
 	gap := slices.Concat(comments, *all[i+1].gap)
 	*all[i].gap, *all[i+1].gap = nil, nil // Patch would remove comments that it takes for the item's
-	name, comma := all[i].name, all[i].value.AfterExtra != nil
+	name, comma := nameAt(from, i), all[i].value.AfterExtra != nil
 	if o, ok := from.Value.(*hujson.Object); ok {
-		for find(from, name) >= 0 { // of several with one name, Patch would take the first
-			name += "'"
+		for _, other := find(from, name); other != nil; _, other = find(from, name) {
+			name += "'" // of several with one name, Patch would take the first
 		}
 		o.Members[i].Name.Value = hujson.String(name)
 	}
@@ -237,8 +270,8 @@ func (f *jsonFile) remove(from *hujson.Value, i int) (empty bool) {
 // unset removes what is at a path below a value, and what is empty around it then. It reports
 // whether nothing is left of the value.
 func (f *jsonFile) unset(v *hujson.Value, keys []string) (empty bool) {
-	for i := find(v, keys[0]); i >= 0; i = find(v, keys[0]) {
-		if len(keys) > 1 && !f.unset(items(v)[i].value, keys[1:]) {
+	for i, value := find(v, keys[0]); i >= 0; i, value = find(v, keys[0]) {
+		if len(keys) > 1 && !f.unset(value, keys[1:]) {
 			break
 		}
 		empty = f.remove(v, i)
@@ -287,7 +320,7 @@ func (f *jsonFile) addHook(event, entry, line string) error {
 // removeHooks removes our hooks from the lists of all events, since an earlier version may have
 // used others.
 func (f *jsonFile) removeHooks() {
-	if i := find(&f.root, "hooks"); i >= 0 && f.removeOwn(items(&f.root)[i].value) {
+	if i, all := find(&f.root, "hooks"); i >= 0 && f.removeOwn(all) {
 		f.remove(&f.root, i)
 	}
 }
@@ -301,7 +334,8 @@ func (f *jsonFile) removeOwn(v *hujson.Value) (ours bool) {
 		case isOwnCommand(x.value):
 			return true
 		case f.removeOwn(x.value):
-			ours = f.remove(v, i) || x.name == "hooks"
+			last := nameAt(v, i) == "hooks"
+			ours = f.remove(v, i) || last
 		}
 	}
 	return ours

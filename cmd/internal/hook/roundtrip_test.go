@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -260,4 +261,24 @@ func TestConnectAndBackYAML(t *testing.T) {
 		}).Draw(r, "extensions")
 		roundTrip(r, s, head+ext+rapid.SampledFrom([]string{"", "tail: 1", "# end" + nl}).Draw(r, "tail"))
 	})
+}
+
+// A client may keep megabytes beside our entry.
+func BenchmarkLargeJSON(b *testing.B) {
+	e := editOf(b, "gemini", "settings.json")
+	for name, member := range map[string]string{"values": `{"list": [` + strings.Repeat(`{"a": "b"}, `, 1000) + `1]}`, "keys": "1"} {
+		data := bytes.NewBufferString("{\n")
+		for i := 0; data.Len() < 10<<20; i++ {
+			fmt.Fprintf(data, "  \"k%d\": %s,\n", i, member)
+		}
+		data.WriteString("}\n")
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(data.Len()))
+			for b.Loop() {
+				if _, err := e.put(data.Bytes()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

@@ -87,7 +87,8 @@ func (f textFile) split(data []byte) (entry any, rest string, err error) {
 	return entry, fmt.Sprint(m), err
 }
 
-// mostTries is how many blocks of lines that look like our entry are looked at.
+// mostTries is how many blocks of lines that look like our entry are looked at, and how many ends
+// of one block.
 const mostTries = 20
 
 // without returns the file without our entry, given the two parts of the file that split returns.
@@ -119,7 +120,8 @@ func (f textFile) without(entry any, others string) ([]byte, error) {
 
 // block is how many lines at the beginning look like our entry: in TOML its tables, in YAML its
 // key with the lines that are indented more. Blank lines and, in TOML, comments at its end are
-// not of it.
+// not of it. In TOML a line that begins with [ may be of a text or a list. It begins the next
+// table only if what stands before it can be decoded.
 func (f textFile) block(lines [][]byte) (n int) {
 	bare := strings.NewReplacer(" ", "", "\t", "", `"`, "", "'", "", "]", ".")
 	ours := func(line []byte) bool {
@@ -132,12 +134,18 @@ func (f textFile) block(lines [][]byte) (n int) {
 	if !ours(lines[0]) {
 		return 0
 	}
+	tries := 0
 	for i, line := range lines {
 		text := bytes.TrimLeft(line, " \t")
 		switch {
 		case isBlank(line), f.format == toml && text[0] == '#':
 			continue
-		case f.format == toml && text[0] == '[' && !ours(line), f.format == yaml && i > 0 && indent(line) <= indent(lines[0]):
+		case f.format == toml && text[0] == '[' && !ours(line):
+			if _, err := decode(toml, bytes.Join(lines[:n], nil)); err == nil || tries == mostTries {
+				return n
+			}
+			tries++
+		case f.format == yaml && i > 0 && indent(line) <= indent(lines[0]):
 			return n
 		}
 		n = i + 1
