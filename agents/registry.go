@@ -66,12 +66,7 @@ func (s *Store) Register(ctx context.Context, a Registration) (Registered, error
 		return Registered{}, err
 	}
 	if named := strings.ToLower(strings.TrimSpace(s.caller.Agent)); named != "" {
-		// A live connection may hold it, since it may be the caller's own.
-		if err = s.resume(ctx, named, &r); err == nil {
-			if e := s.live.Join(named, s.caller.Session); e != nil { // the next call tries again
-				s.opts.Logger.Warn("an agent that was resumed is not held", "agent", named, "error", e)
-			}
-		}
+		err = s.resume(ctx, named, &r)
 	} else {
 		err = s.resumeOrCreate(ctx, &r)
 	}
@@ -153,7 +148,9 @@ func (s *Store) hold(ctx context.Context, id string, r *Registered, commit func(
 	return nil
 }
 
-// resume lets the caller continue as a registered agent.
+// resume lets the caller continue as a registered agent. The caller acts as it before the
+// commit, so nobody takes it for free meanwhile. A live connection may act as it too: one that
+// names the agent may be the caller's own.
 func (s *Store) resume(ctx context.Context, id string, r *Registered) error {
 	return s.update(ctx, func(p *project, now time.Time) ([]event, error) {
 		old := p.agents[id]
@@ -163,6 +160,9 @@ func (s *Store) resume(ctx context.Context, id string, r *Registered) error {
 		case old.Type != r.AgentType:
 			return nil, &refusal.ArgumentError{Argument: "agent_type", Subject: id,
 				Problem: fmt.Sprintf("%s is of type %s, not %s: register without agent for another one", id, old.Type, r.AgentType)}
+		}
+		if err := s.live.Join(id, s.caller.Session); err != nil { // the next call tries again
+			s.opts.Logger.Warn("an agent that is resumed is not held", "agent", id, "error", err)
 		}
 		a := *old
 		if a.Status == statusFinished {

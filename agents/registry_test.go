@@ -57,6 +57,30 @@ func TestRegister(t *testing.T) {
 	expect(t, "named", named.Text(), "Registered: "+first.AgentID+" (role: dev)\n  Resumed, last active "+prose.Ago(b.clock.Now(), named.LastActive)+", 1 unread message")
 }
 
+// An agent that is resumed by its name is held before anything is written: nobody takes it for a
+// free one meanwhile.
+func TestNamedAgentIsHeldWhileItRegisters(t *testing.T) {
+	b := newFixture(t)
+	first := b.open()
+	named := must[Registered](t)(first.Register(t.Context(), Registration{AgentType: "claude"})).AgentID
+	if err := first.live.Close(); err != nil {
+		t.Fatal(err)
+	}
+	other := b.open()
+	looks := 0
+	b.opts.Fault = func(string, string) error {
+		looks++
+		if free, err := other.live.Hold(named, ""); free || err != nil {
+			t.Errorf("%s is free to others while it is resumed: %v", named, err)
+		}
+		return nil
+	}
+	s := b.open().As(Actor{Agent: named})
+	if r := must[Registered](t)(s.Register(t.Context(), Registration{AgentType: "claude"})); r.AgentID != named || looks == 0 {
+		t.Errorf("%+v after %d looks", r, looks)
+	}
+}
+
 // A connection that registered is that agent; others in the process are not.
 func TestConnections(t *testing.T) {
 	b := newFixture(t)
