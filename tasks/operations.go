@@ -77,7 +77,7 @@ func (s *Store) Create(ctx context.Context, d Draft) (CreatedTask, error) {
 func (p project) create(r *record, d Draft, now time.Time) ([]event, error) {
 	r.Parent, r.After = "", nil // they are found again when the commit is decided again
 	if d.Parent != "" {
-		above, err := p.parent(d.Parent)
+		above, err := p.parent(d.Parent, 1)
 		if err != nil {
 			return nil, err
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -30,11 +29,10 @@ const (
 type PlanFile struct {
 	File   string `json:"file" arg:"1" jsonschema:"a Markdown checklist, or the issues.jsonl of beads"`
 	DryRun bool   `json:"dry_run,omitempty" jsonschema:"say what would change, write nothing"`
-
-	Data io.Reader `json:"-"` // instead of the file, when the caller has it
 }
 
-// ImportedPlan is the result of import. A task counts once.
+// ImportedPlan is the result of import. Completed also counts those of the created and changed
+// tasks that are completed.
 type ImportedPlan struct {
 	File         string         `json:"file"`
 	Program      string         `json:"program,omitempty"` // that wrote it, when it is no checklist
@@ -43,7 +41,9 @@ type ImportedPlan struct {
 	Completed    int            `json:"completed"`
 	Canceled     int            `json:"canceled"` // no longer in the file
 	Unchanged    int            `json:"unchanged"`
-	FinishedHere []string       `json:"kept,omitempty"` // finished here, open in the file
+	FinishedHere []string       `json:"kept,omitempty"`      // finished here, open in the file
+	OfOthers     []string       `json:"of_others,omitempty"` // which the caller may not change as the file would, with their assignees
+	Problems     []string       `json:"problems,omitempty"`  // links of the file that cannot be
 	LeftOut      map[string]int `json:"left_out,omitempty"`
 	Redacted     []string       `json:"redacted,omitempty"`
 	DryRun       bool           `json:"dry_run"`
@@ -63,6 +63,12 @@ func (r ImportedPlan) Text() string {
 	if len(r.FinishedHere) > 0 {
 		text.WriteString("\n  finished here and open in the file, so left as they are: " + strings.Join(r.FinishedHere, ", "))
 	}
+	if len(r.OfOthers) > 0 {
+		text.WriteString("\n  of other agents, so not changed as in the file: " + strings.Join(r.OfOthers, ", "))
+	}
+	for _, problem := range r.Problems {
+		text.WriteString("\n  " + problem)
+	}
 	for _, what := range slices.Sorted(maps.Keys(r.LeftOut)) {
 		if n := r.LeftOut[what]; n > 0 {
 			fmt.Fprintf(&text, "\n  no place for %d %s", n, what)
@@ -73,7 +79,8 @@ func (r ImportedPlan) Text() string {
 
 // Import makes tasks of a plan, in one commit. A second import of the same file changes only
 // what changed in it. An item is known by the id in its comment, or by its file and name. An
-// item that is no longer there is canceled if nobody began it.
+// item that is no longer there is canceled if nobody began it. The caller changes what it may
+// change with update, and the answer names the rest.
 func (s *Store) Import(ctx context.Context, a PlanFile) (ImportedPlan, error) {
 	text, name, err := a.read(s.opts.ProjectRoot)
 	if err != nil {
@@ -87,22 +94,14 @@ func (s *Store) Import(ctx context.Context, a PlanFile) (ImportedPlan, error) {
 		return ImportedPlan{}, refusal.Argument("file", "%s: %v", prose.Clip(name, 100), err)
 	}
 	in := &input{s: s}
-	depth := make([]int, len(file.Items)) // of the tasks above it
 	for i := range file.Items {
 		x := &file.Items[i]
-		if x.Parent >= 0 {
-			depth[i] = depth[x.Parent] + 1
-		}
-		if depth[i] >= maxDepth {
-			in.fail("file", "line %d: more than %d levels", x.Line, maxDepth)
-		}
 		where := fmt.Sprintf("line %d: title", x.Line)
 		if runes := []rune(x.Title); len(runes) > MaxTitle {
 			x.Title, x.Description = string(runes[:MaxTitle-1])+"…", strings.TrimSpace(string(runes)+"\n"+x.Description)
 		}
 		x.Title = in.line(where, x.Title, MaxTitle)
 		x.Description = in.text(fmt.Sprintf("line %d: description", x.Line), x.Description)
-		x.Assignee = in.agentName(fmt.Sprintf("line %d: assignee", x.Line), x.Assignee)
 		x.References = in.references(x.References)
 	}
 	if in.err != nil {
@@ -110,8 +109,8 @@ func (s *Store) Import(ctx context.Context, a PlanFile) (ImportedPlan, error) {
 	}
 	var r ImportedPlan
 	decide := func(p project, now time.Time) ([]event, error) {
-		r = ImportedPlan{File: name, Program: file.Program, LeftOut: file.LeftOut, DryRun: a.DryRun, Redacted: in.redacted}
-		return p.adopt(s.opts.ProjectHash, s.actor.name(), name, file, now.UTC(), &r)
+		r = ImportedPlan{File: name, Program: file.Program, LeftOut: file.LeftOut, Problems: slices.Clone(file.Problems), DryRun: a.DryRun, Redacted: in.redacted}
+		return p.adopt(s.opts.ProjectHash, taskChange{agent: s.actor.Agent, by: s.actor.name()}, name, file, now.UTC(), &r)
 	}
 	if a.DryRun {
 		err = s.view(ctx, func(p project, now time.Time) error { _, err := decide(p, now); return err })
@@ -123,158 +122,241 @@ func (s *Store) Import(ctx context.Context, a PlanFile) (ImportedPlan, error) {
 
 // read gives the text of the file and its name from the root of the project.
 func (a PlanFile) read(root string) (text []byte, name string, err error) {
-	if a.Data != nil {
-		text, err = io.ReadAll(io.LimitReader(a.Data, maxPlan+1))
-		name = "standard input"
-	} else {
-		if err := refusal.Required("file", a.File); err != nil {
-			return nil, "", err
-		}
-		var within bool
-		if name, within = formats.PathIn(root, a.File); !within {
-			name = filepath.Base(a.File)
-		}
-		var info os.FileInfo
-		switch info, err = os.Stat(a.File); {
-		case errors.Is(err, os.ErrNotExist):
-			return nil, "", refusal.NotFound("No such file: %s", a.File)
-		case err == nil && !info.Mode().IsRegular():
-			return nil, "", refusal.Argument("file", "%s is no ordinary file", a.File)
-		case err == nil && info.Size() <= maxPlan:
-			text, err = os.ReadFile(a.File)
-		case err == nil:
-			text = make([]byte, maxPlan+1)
-		}
+	if err := refusal.Required("file", a.File); err != nil {
+		return nil, "", err
 	}
-	if err == nil && len(text) > maxPlan {
-		err = refusal.Argument("file", "%s has more than %d MiB", name, maxPlan>>20)
+	name, within := formats.PathIn(root, a.File)
+	if !within {
+		name = filepath.Base(a.File)
 	}
+	info, err := os.Stat(a.File)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, "", refusal.NotFound("No such file: %s", a.File)
+	case err != nil:
+		return nil, "", err
+	case !info.Mode().IsRegular():
+		return nil, "", refusal.Argument("file", "%s is no ordinary file", a.File)
+	case info.Size() > maxPlan:
+		return nil, "", refusal.Argument("file", "%s has more than %d MiB", name, maxPlan>>20)
+	}
+	text, err = os.ReadFile(a.File)
 	return text, name, err
 }
 
 // adopt returns the events that make the tasks be as a plan says: each new or changed task whole.
-func (p project) adopt(hash, by, file string, from *plan.Plan, now time.Time, r *ImportedPlan) (events []event, err error) {
-	known, taken := map[string]*record{}, map[string]bool{} // by item, by id
-	for id, x := range p {
-		taken[id] = true
-		if strings.HasPrefix(x.Plan, file+"#") {
-			known[x.Plan] = x
+// What the file says as it did before changes nothing: somebody may have set it otherwise here.
+func (p project) adopt(hash string, w taskChange, file string, from *plan.Plan, now time.Time, r *ImportedPlan) (events []event, err error) {
+	known, taken, named := map[string]*record{}, map[string]bool{}, map[string]bool{} // by item, by id, by id
+	all := slices.SortedFunc(maps.Values(p), byAge)
+	for _, x := range all {
+		taken[x.ID] = true
+		for _, name := range append(slices.Clone(x.FormerPlans), x.Plan) {
+			if known[name] == nil || name == x.Plan {
+				known[name] = x
+			}
 		}
 	}
 	for _, it := range from.Items {
-		if x := p[it.ID]; x != nil { // the file names it by its id
-			delete(known, x.Plan)
-		}
+		named[it.ID] = true
 	}
 	tasks, used := make([]*record, len(from.Items)), map[string]bool{}
-	finished := finishedPhases(from)
 	for i, it := range from.Items {
-		if finished[i] {
-			it.State = string(Completed)
-		}
 		name := file + "#" + it.Name
 		old := p[it.ID]
 		if old == nil || used[old.ID] { // a line that was copied with its comment is a new item
-			old = known[name]
-		}
-		delete(known, name)
-		parent := ""
-		if it.Parent >= 0 {
-			parent = tasks[it.Parent].ID
+			if old = known[name]; old != nil && (used[old.ID] || named[old.ID]) {
+				old = nil
+			}
 		}
 		if old == nil {
 			id := newID(hash+"\x00"+name, now, func(id string) bool { return taken[id] })
 			taken[id] = true
-			tasks[i] = &record{Task: Task{Project: hash, ID: id, CreatedBy: by, CreatedAt: now}}
+			tasks[i] = &record{Task: Task{Project: hash, ID: id, CreatedBy: w.by, CreatedAt: now}}
 		} else {
 			tasks[i] = new(*old)
 		}
 		used[tasks[i].ID] = true
-		tasks[i].plan(by, parent, name, it, i+1, now, r)
 	}
-	// What an item waits for may stand after it in the file.
-	for i, x := range tasks {
-		old := p[x.ID]
-		if old == nil || !old.State.Final() {
-			x.After = nil
-			for _, j := range from.Items[i].After {
-				x.After = append(x.After, tasks[j].ID)
+	// A file may hold a part of the tree. It says nothing about a task that was never in it.
+	outside := func(id string) bool {
+		x := p[id]
+		return x != nil && !used[id] && !strings.HasPrefix(x.Plan, file+"#")
+	}
+	partial := false
+	left := map[string]bool{} // tasks that stay as they are, although the file says otherwise
+	for i, it := range from.Items {
+		x, parent, after := tasks[i], "", []string(nil)
+		below := it.Parent < 0 && outside(x.Parent)
+		partial = partial || below
+		if it.Parent >= 0 {
+			parent = tasks[it.Parent].ID
+		}
+		for _, j := range it.After {
+			after = append(after, tasks[j].ID)
+		}
+		for _, id := range x.PlanAfter {
+			if outside(id) {
+				after = append(after, id)
 			}
+		}
+		switch {
+		case x.State.Final() && x.State != "":
+			if left[x.ID] = x.State == Completed && it.State != string(Completed) && !it.Phase; left[x.ID] {
+				r.FinishedHere = append(r.FinishedHere, x.ID)
+			}
+			continue
+		case !x.plan(w, it, parent, after, now):
+			left[x.ID] = true
+			r.OfOthers = append(r.OfOthers, x.ID+" ("+x.Assignee+")")
+		}
+		x.name(file, it.Name)
+		if !below {
+			x.place(parent, i+1)
+		}
+	}
+	removed := func(x *record) bool {
+		if !strings.HasPrefix(x.Plan, file+"#") || used[x.ID] || x.State != Created {
+			return false
+		}
+		up := p[x.Parent]
+		for up != nil && !used[up.ID] {
+			up = p[up.Parent]
+		}
+		return up != nil || !partial
+	}
+	var canceled []event
+	after := p.with(tasks...)
+	for _, x := range all {
+		switch {
+		case !removed(x):
+		case !w.may(x.Task):
+			r.OfOthers = append(r.OfOthers, x.ID+" ("+x.Assignee+")")
+		default:
+			c := &change{ID: x.ID, By: w.by, To: Canceled, Why: "no longer in " + file}
+			after.put(x.with(c, now))
+			canceled = append(canceled, event{Change: c})
+		}
+	}
+	r.Canceled = len(canceled)
+	for i, x := range tasks {
+		tasks[i] = after[x.ID]
+	}
+	t := after.tree()
+	if err := t.sound(file, from, tasks, r); err != nil {
+		return nil, err
+	}
+	for _, x := range tasks {
+		old := p[x.ID]
+		if x.Phase && !x.State.Final() && t.over(x) {
+			x.complete(w.by, allFinished, now)
+		}
+		switch {
+		case old == nil:
+			r.Created++
+		case old.Title != x.Title || old.Description != x.Description || old.Parent != x.Parent || !slices.Equal(old.After, x.After):
+			r.Changed++
+		case old.State == x.State && !left[x.ID]:
+			r.Unchanged++
+		}
+		if x.State == Completed && (old == nil || old.State != Completed) {
+			r.Completed++
 		}
 		if old == nil || !reflect.DeepEqual(old, x) {
 			x.UpdatedAt = now
 			events = append(events, event{Create: x})
 		}
 	}
-	if x := p.with(tasks...).tree().circle(tasks...); x != nil {
-		return nil, refusal.Argument("file", "%s: %q needs itself to be completed first, by what it waits for or is part of", prose.Clip(file, 100), prose.Clip(x.Title, 60))
-	}
-	for _, name := range slices.Sorted(maps.Keys(known)) {
-		if x := known[name]; x.State == Created {
-			r.Canceled++
-			events = append(events, event{Change: &change{ID: x.ID, By: by, To: Canceled, Why: "no longer in " + file}})
+	for _, x := range tasks { // phases that are in no item of this file
+		for up := t.project[x.Parent]; up != nil && up.Phase && !up.State.Final() && !used[up.ID] && t.over(up); up = t.project[up.Parent] {
+			used[up.ID] = true
+			r.Completed++
+			events = append(events, event{Change: &change{ID: up.ID, By: w.by, To: Completed, Why: allFinished}})
 		}
 	}
-	return events, nil
+	return append(events, canceled...), nil
 }
 
-// plan makes a task, whose state is empty if it is new, what its item says. A finished one stays.
-func (x *record) plan(by, parent, name string, it plan.Item, order int, now time.Time, r *ImportedPlan) {
+// plan makes an open task, whose state is empty if it is new, what its item says. ok is false if
+// that is for others to change.
+func (x *record) plan(w taskChange, it plan.Item, parent string, after []string, now time.Time) (ok bool) {
 	created, completed := x.State == "", it.State == string(Completed)
+	waits := !slices.Equal(after, x.PlanAfter) && !slices.Equal(after, x.After)
 	switch {
-	case x.State.Final() && !created:
-		if !completed && x.State == Completed && !it.Phase {
-			r.FinishedHere = append(r.FinishedHere, x.ID)
-		} else {
-			r.Unchanged++
-		}
-		return
 	case created:
-		r.Created++
-	case it.Title != x.Title || it.Description != x.Description || parent != x.Parent:
-		r.Changed++
-	case !completed:
-		r.Unchanged++
-	}
-	to := Created // also of one that is worked on: nobody here works on it yet
-	switch {
+		x.State, x.Phase, x.References = Created, it.Phase, it.References // Created also if somebody works on it: nobody here does yet
+		if it.State == string(Canceled) {
+			x.State = Canceled
+		}
+		x.History = []Transition{{To: x.State, By: w.by, At: now, Parent: parent}}
+		if completed {
+			x.State, x.History[0].To = Completed, Completed
+		}
+	case !w.may(x.Task) && (completed || waits || it.Title != x.Title || it.Description != x.Description):
+		return false
 	case completed:
-		to = Completed
-		r.Completed++
-	case it.State == string(Canceled):
-		to = Canceled
+		x.complete(w.by, "completed in the plan", now)
 	}
-	h := Transition{From: x.State, To: to, By: by, At: now}
-	if created {
-		h.Parent = parent
-	} else {
-		h.Why = "completed in the plan"
+	if waits {
+		x.After = after
 	}
-	if x.State == Working && completed {
+	x.Title, x.Description, x.PlanAfter = it.Title, it.Description, after
+	return true
+}
+
+// name records the item that a task was read from.
+func (x *record) name(file, item string) {
+	if name := file + "#" + item; x.Plan != name {
+		x.FormerPlans = slices.DeleteFunc(append(slices.Clone(x.FormerPlans), x.Plan), func(other string) bool {
+			return other == "" || strings.HasPrefix(other, file+"#")
+		})
+		x.Plan = name
+	}
+}
+
+// place puts a task where its item stands in the file.
+func (x *record) place(parent string, order int) {
+	if parent != x.PlanParent {
+		x.Parent = parent
+	}
+	x.Order, x.PlanParent = order, parent
+}
+
+// complete ends a task that is in nobody else's view yet.
+func (x *record) complete(by, why string, now time.Time) {
+	if x.State == Working {
 		x.WorkedAt = now
 	}
-	if created || completed {
-		x.State, x.History = to, append(slices.Clip(x.History), h)
-	}
-	x.Title, x.Description, x.Parent, x.Plan, x.Order = it.Title, it.Description, parent, name, order
-	if created {
-		x.Phase, x.References = it.Phase, it.References
-	}
+	x.History = append(slices.Clip(x.History), Transition{From: x.State, To: Completed, By: by, At: now, Why: why})
+	x.State = Completed
 }
 
-// finishedPhases marks the phases of which every part is completed.
-func finishedPhases(p *plan.Plan) []bool {
-	finished := make([]bool, len(p.Items))
-	for i, x := range p.Items {
-		finished[i] = x.Phase
-	}
-	for i, x := range slices.Backward(p.Items) {
-		done := x.State == string(Completed) || finished[i]
-		if x.Parent >= 0 && !done {
-			finished[x.Parent] = false
+// sound takes out of the tasks of a plan the waits that could never end. It refuses a tree that is
+// too deep.
+func (t tree) sound(file string, from *plan.Plan, tasks []*record, r *ImportedPlan) error {
+	line := map[string]int{}
+	for i, x := range tasks {
+		line[x.ID] = from.Items[i].Line
+		if t.level(x)-1+t.levels(x) > maxDepth {
+			return refusal.Argument("file", "%s: line %d: more than %d levels", prose.Clip(file, 100), from.Items[i].Line, maxDepth)
 		}
 	}
-	return finished
+	for {
+		circle := t.circle(tasks...)
+		if circle == nil {
+			return nil
+		}
+		i := slices.IndexFunc(circle, func(w waiting) bool {
+			return line[w.x.ID] > 0 && !w.x.State.Final() && slices.Contains(w.x.PlanAfter, w.on)
+		})
+		if i < 0 {
+			x := circle[0].x
+			return refusal.Argument("file", "%s: %q would need itself to be completed first, by what it waits for or is part of", prose.Clip(file, 100), prose.Clip(x.Title, 60))
+		}
+		x, on := circle[i].x, circle[i].on
+		x.After = slices.DeleteFunc(slices.Clone(x.After), func(id string) bool { return id == on })
+		r.Problems = append(r.Problems, fmt.Sprintf("line %d: %q does not wait for %q, which would need it first", line[x.ID], prose.Clip(x.Title, 60), prose.Clip(t.project[on].Title, 60)))
+	}
 }
 
 // PlanExport is the arguments of export.

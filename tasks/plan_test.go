@@ -3,8 +3,10 @@ package tasks
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,15 +26,25 @@ const planText = `# Move
 - [ ] Readers
 `
 
-// load imports a plan's text under the name PLAN.md.
-func load(t *testing.T, s *Store, text string) ImportedPlan {
+// file writes a plan's text under a name.
+func file(t *testing.T, name, text string) PlanFile {
 	t.Helper()
-	dir := t.TempDir()
-	path := filepath.Join(dir, "PLAN.md")
+	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, err := s.Import(t.Context(), PlanFile{File: path})
+	return PlanFile{File: path}
+}
+
+// load imports a plan's text under the name PLAN.md.
+func load(t *testing.T, s *Store, text string) ImportedPlan {
+	t.Helper()
+	return loadAs(t, s, "PLAN.md", text)
+}
+
+func loadAs(t *testing.T, s *Store, name, text string) ImportedPlan {
+	t.Helper()
+	r, err := s.Import(t.Context(), file(t, name, text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +137,7 @@ func TestPlanAgain(t *testing.T) {
 	}
 	c.pass(time.Minute)
 	r := load(t, s, strings.NewReplacer("- [ ] Readers\n", "- [x] Writers of metrics\n", "with three nodes", "with five nodes", "- [ ] Writers", "- [x] Writers").Replace(planText))
-	if r.Created != 1 || r.Completed != 3 || r.Canceled != 1 || len(r.FinishedHere) != 1 || r.FinishedHere[0] != done {
+	if r.Created != 1 || r.Completed != 4 || r.Canceled != 1 || len(r.FinishedHere) != 1 || r.FinishedHere[0] != done {
 		t.Error(r.Text())
 	}
 	// An exported plan names its tasks, so that even a new wording changes the same one.
@@ -384,10 +396,12 @@ func TestBadPlanFiles(t *testing.T) {
 	} else if _, ok := errors.AsType[*refusal.NotFoundError](err); !ok {
 		t.Error(err)
 	}
-	if r, err := s.Import(t.Context(), PlanFile{Data: strings.NewReader("- [ ] " + strings.Repeat("long ", 60))}); err != nil || r.Created != 1 {
-		t.Error(r, err)
+	if r := load(t, s, "- [ ] "+strings.Repeat("long ", 60)); r.Created != 1 {
+		t.Error(r)
 	}
-	if r, err := s.Import(t.Context(), PlanFile{Data: strings.NewReader("- [ ] use sk-ant-api03-" + strings.Repeat("a", 93) + "AA"), DryRun: true}); err != nil || r.Created != 1 || len(r.Redacted) == 0 {
+	secret := file(t, "secret.md", "- [ ] use sk-ant-api03-"+strings.Repeat("a", 93)+"AA")
+	secret.DryRun = true
+	if r, err := s.Import(t.Context(), secret); err != nil || r.Created != 1 || len(r.Redacted) == 0 {
 		t.Error(r, err)
 	}
 }
@@ -438,13 +452,21 @@ func TestDepthOfATree(t *testing.T) {
 		fmt.Fprintf(&text, "%s- [ ] item %d\n", strings.Repeat(" ", i), i)
 	}
 	load(t, s, text.String())
-	last := ""
+	var chain []string
 	for x := range inOrder(mustTree(t, s).parts) {
-		last = x.ID
+		chain = append(chain, x.ID)
 	}
-	_, err := s.Create(t.Context(), Draft{Title: "one more", Parent: last})
-	_, err2 := s.Import(t.Context(), PlanFile{Data: strings.NewReader(text.String() + strings.Repeat(" ", maxDepth) + "- [ ] one more\n")})
-	for _, err := range []error{err, err2} {
+	top := made(t, s, Draft{Title: "another"})
+	part := made(t, s, Draft{Title: "a part of it", Parent: top})
+	_, err := s.Create(t.Context(), Draft{Title: "one more", Parent: chain[maxDepth-1]})
+	_, err2 := s.Import(t.Context(), file(t, "PLAN.md", text.String()+strings.Repeat(" ", maxDepth)+"- [ ] one more\n"))
+	_, err3 := s.Update(t.Context(), Update{TaskID: chain[0], Parent: top})
+	_, err4 := s.Update(t.Context(), Update{TaskID: top, Parent: chain[maxDepth-2]})
+	_, err5 := s.Import(t.Context(), file(t, "OTHER.md", "- [ ] above\n  - [ ] item 0 <!-- "+chain[0]+" -->\n"))
+	if _, err := s.Update(t.Context(), Update{TaskID: top, Parent: chain[maxDepth-3]}); err != nil {
+		t.Errorf("%s with %s to the last level: %v", top, part, err)
+	}
+	for _, err := range []error{err, err2, err3, err4, err5} {
 		if e, ok := errors.AsType[*refusal.ArgumentError](err); !ok || !strings.Contains(e.Problem, "levels") {
 			t.Errorf("%v", err)
 		}
@@ -511,7 +533,159 @@ func TestWaitsMakeNoCircle(t *testing.T) {
 	}
 	beads := `{"id":"x","title":"X","issue_type":"task","dependencies":[{"depends_on_id":"y","type":"blocks"}]}
 {"id":"y","title":"Y","issue_type":"task","dependencies":[{"depends_on_id":"x","type":"blocks"}]}`
-	if _, err := s.Import(t.Context(), PlanFile{Data: strings.NewReader(beads)}); err == nil || !strings.Contains(err.Error(), `"X" needs itself`) {
-		t.Errorf("a file with a circle: %v", err)
+	r := loadAs(t, s, "issues.jsonl", beads)
+	if r.Created != 2 || len(r.Problems) != 1 || mustTree(t, s).circle(slices.Collect(maps.Values(mustTree(t, s).project))...) != nil {
+		t.Errorf("a file with a circle: %s", r.Text())
+	}
+	if again := loadAs(t, s, "issues.jsonl", beads); again.Unchanged != 2 {
+		t.Errorf("the same file again: %s", again.Text())
+	}
+	// What cannot be is left out alone, and named with its line.
+	text := `{"id":"e","title":"Epic","issue_type":"epic","dependencies":[{"depends_on_id":"k","type":"blocks"}]}
+{"id":"k","title":"Kid","issue_type":"task","dependencies":[{"depends_on_id":"e","type":"parent-child"},{"depends_on_id":"z","type":"blocks"}]}
+{"id":"l","title":"Loop","issue_type":"task","assignee":"ann/bob","dependencies":[{"depends_on_id":"m","type":"parent-child"}]}
+{"id":"m","title":"Moop","issue_type":"task","dependencies":[{"depends_on_id":"l","type":"parent-child"}]}
+{"id":"z","title":"Free","issue_type":"task"}`
+	s2, _ := planStore(t)
+	want := `Plan beads.jsonl (beads): 5 created, 0 changed, 0 completed, 0 canceled, 0 unchanged
+  line 4: m would be a part of itself: it stands at the top
+  line 1: "Epic" does not wait for "Kid", which would need it first
+  no place for 1 assignees`
+	if r := loadAs(t, s2, "beads.jsonl", text); r.Text() != want {
+		t.Errorf("got\n%s\nwant\n%s", r.Text(), want)
+	}
+	if r := next(t, s2, "claude-0001"); r.Task == nil || r.Task.Title != "Loop" && r.Task.Title != "Free" {
+		t.Errorf("the sound waits hold: %s", r.Text())
+	}
+}
+
+// A plan that was read from another file meanwhile is still the same plan in the first one.
+func TestPlanInTwoFiles(t *testing.T) {
+	s, c := planStore(t)
+	load(t, s, planText)
+	for range 2 {
+		out, err := s.Export(t.Context(), PlanExport{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.pass(time.Second)
+		if r := loadAs(t, s, "docs.md", out.Data); r.Created+r.Canceled+r.Changed != 0 {
+			t.Errorf("its export: %s", r.Text())
+		}
+		c.pass(time.Second)
+		if r := load(t, s, planText); r.Created+r.Canceled+r.Changed != 0 || r.Unchanged != 7 {
+			t.Errorf("the first file again: %s", r.Text())
+		}
+	}
+	c.pass(time.Second)
+	if r := load(t, s, strings.Replace(planText, "- [ ] Readers\n", "", 1)); r.Canceled != 1 || r.Created+r.Changed != 0 {
+		t.Errorf("without one item: %s", r.Text())
+	}
+}
+
+// A file that holds a part of the tree says nothing about the rest.
+func TestPartOfAPlan(t *testing.T) {
+	s, c := planStore(t)
+	load(t, s, planText)
+	before := map[string]*record{}
+	for _, x := range mustTree(t, s).project {
+		before[x.Title] = x
+	}
+	for _, x := range []*record{before["Switch"], before["Server"]} {
+		out, err := s.Export(t.Context(), PlanExport{TaskID: x.ID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.pass(time.Second)
+		if r := loadAs(t, s, "part.md", out.Data); r.Changed+r.Created+r.Canceled != 0 {
+			t.Errorf("%s: %s", x.Title, r.Text())
+		}
+		if y := mustTree(t, s).project[x.ID]; y.Parent != x.Parent || !slices.Equal(y.After, x.After) || y.Order != x.Order {
+			t.Errorf("%s: below %q after %v, place %d", y.Title, y.Parent, y.After, y.Order)
+		}
+	}
+	c.pass(time.Second)
+	for _, completed := range []int{2, 0} { // with its phase
+		if r := loadAs(t, s, "part.md", "- [x] Server <!-- "+before["Server"].ID+" -->\n"); r.Completed != completed || r.Canceled != 0 {
+			t.Errorf("the last item of a phase: %s", r.Text())
+		}
+	}
+	c.pass(time.Second)
+	text := "## Switch <!-- " + before["Switch"].ID + " -->\n- [ ] Writers <!-- " + before["Writers"].ID + " -->\n"
+	if r := loadAs(t, s, "part.md", text); r.Canceled != 1 || r.Created+r.Changed != 0 {
+		t.Errorf("an item that was removed from the part: %s", r.Text())
+	}
+}
+
+// What was set here stays until the file says something else.
+func TestImportKeepsWhatWasSetHere(t *testing.T) {
+	s, c := planStore(t)
+	load(t, s, planText)
+	id := map[string]string{}
+	for _, x := range mustTree(t, s).project {
+		id[x.Title] = x.ID
+	}
+	own := made(t, s, Draft{Title: "own"})
+	for _, u := range []Update{{TaskID: id["Switch"], After: []string{"none"}}, {TaskID: id["Readers"], Parent: own}, {TaskID: id["Writers"], After: []string{own}}} {
+		c.pass(time.Second)
+		if _, err := s.Update(t.Context(), u); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.pass(time.Second)
+	if r := load(t, s, planText); r.Unchanged != 7 {
+		t.Error(r.Text())
+	}
+	of := mustTree(t, s).project
+	if x, y, z := of[id["Switch"]], of[id["Readers"]], of[id["Writers"]]; len(x.After) != 0 || y.Parent != own || !slices.Equal(z.After, []string{own}) {
+		t.Errorf("Switch waits for %v, Readers is below %s, Writers waits for %v", x.After, y.Parent, z.After)
+	}
+	c.pass(time.Second)
+	text := strings.Replace(planText, "## Switch\n", "## Try\n- [ ] Try it\n## Switch\n", 1)
+	text = strings.Replace(text, "- [ ] Readers\n", "", 1)
+	text = strings.Replace(text, "- [x] Design\n", "- [x] Design\n- [ ] Readers <!-- "+id["Readers"]+" -->\n", 1)
+	if r := load(t, s, text); r.Created != 2 || r.Changed != 2 || r.Canceled != 0 {
+		t.Error(r.Text())
+	}
+	of = mustTree(t, s).project
+	if x, y := of[id["Switch"]], of[id["Readers"]]; len(x.After) != 1 || of[x.After[0]].Title != "Try" || y.Parent != id["Prepare"] {
+		t.Errorf("Switch waits for %v, Readers is below %s", x.After, y.Parent)
+	}
+}
+
+// A file is no way around who may change a task.
+func TestImportChangesWhatItsCallerMayChange(t *testing.T) {
+	s, c := planStore(t)
+	load(t, s, planText)
+	server := next(t, s, "claude-0001").Task.ID
+	c.pass(time.Second)
+	later := made(t, s.as("claude-0001"), Draft{Title: "Later"})
+	if _, err := s.as("claude-0001").Update(t.Context(), Update{TaskID: later, ToAgent: "claude-0002"}); err != nil {
+		t.Fatal(err)
+	}
+	c.pass(time.Second)
+	withLater := planText + "- [ ] Later <!-- " + later + " -->\n"
+	load(t, s, withLater)
+	done := file(t, "PLAN.md", strings.NewReplacer("- [ ] Server", "- [x] Server", "- [ ] Writers", "- [x] Writers").Replace(planText))
+	c.pass(time.Second)
+	r, err := s.as("codex-0001").Import(t.Context(), done)
+	if want := "\n  of other agents, so not changed as in the file: " + server + " (claude-0001), " + later + " (claude-0002)"; err != nil || r.Completed != 1 || r.Canceled != 0 || !strings.HasSuffix(r.Text(), want) {
+		t.Errorf("%s, %v\nwant%s", r.Text(), err, want)
+	}
+	of := mustTree(t, s)
+	if x := of.project[server]; x.State != Working || of.project[x.Parent].State != Created || of.project[later].State != Created {
+		t.Errorf("%s is %s, its phase %s", server, x.State, of.project[x.Parent].State)
+	}
+	c.pass(time.Second)
+	if r, err := s.as("claude-0001").Import(t.Context(), done); err != nil || r.Completed != 2 || r.Canceled != 1 || len(r.OfOthers) != 0 {
+		t.Errorf("its assignee, who gave the other: %s, %v", r.Text(), err)
+	}
+}
+
+// An epic without children is not completed.
+func TestEmptyEpic(t *testing.T) {
+	s, _ := planStore(t)
+	if r := loadAs(t, s, "issues.jsonl", `{"id":"e","title":"Epic","issue_type":"epic","status":"open"}`); r.Created != 1 || r.Completed != 0 {
+		t.Error(r.Text())
 	}
 }

@@ -138,7 +138,7 @@ func (w taskChange) step(t Task, c *change) error {
 
 // below is the id of the new parent of t.
 func (p project) below(t Task, parent string) (string, error) {
-	x, err := p.parent(parent)
+	x, err := p.parent(parent, p.tree().levels(p[t.ID]))
 	if err != nil {
 		return "", err
 	}

@@ -74,6 +74,11 @@ type thread struct {
 	History     []Transition `json:"history"`
 	Messages    []Message    `json:"messages,omitempty"`
 	Artifacts   []Artifact   `json:"artifacts,omitempty"`
+
+	// What its plan said when it was last read. Somebody may have changed it here since.
+	PlanParent  string   `json:"plan_parent,omitempty"`
+	PlanAfter   []string `json:"plan_after,omitempty"`
+	FormerPlans []string `json:"former_plans,omitempty"` // its items in other files that it was read from before
 }
 
 // record is a task, as it is stored. Records are never changed; a change makes a new one.
@@ -298,20 +303,26 @@ func (p project) find(argument, name string) (*record, error) {
 // maxDepth is the most levels of a tree of tasks.
 const maxDepth = 100
 
-// parent finds the task below which another is to be.
-func (p project) parent(id string) (*record, error) {
+// parent finds the task below which some levels of tasks are to be.
+func (p project) parent(id string, levels int) (*record, error) {
 	x, err := p.find("parent", id)
 	if err != nil {
 		return nil, err
 	}
-	depth := 1
-	for up := p[x.Parent]; up != nil; up = p[up.Parent] {
-		depth++
-	}
-	if depth >= maxDepth {
-		return nil, refusal.Argument("parent", "task %s is %d levels deep: a tree has no more", x.ID, depth)
+	if level := p.level(x); level+levels > maxDepth {
+		return nil, refusal.Argument("parent", "task %s is at level %d and %s would come below it: a tree has at most %d levels",
+			x.ID, level, prose.Count(levels, "level"), maxDepth)
 	}
 	return x, nil
+}
+
+// level is how deep a task stands: 1 at the top.
+func (p project) level(x *record) int {
+	n := 0
+	for up := x; up != nil; up = p[up.Parent] {
+		n++
+	}
+	return n
 }
 
 // root is the id of the topmost task above x; x itself if it has no parent.

@@ -202,10 +202,13 @@ func (t tree) blockedBy(ended *record) (out []Blocked) {
 	return out
 }
 
+// allFinished is why a phase is completed.
+const allFinished = "all its tasks are finished"
+
 // completeAbove completes the phases of a plan whose last part is finished in p.
 func (p project) completeAbove(finished *record, by string) (events []event) {
 	for up := p[finished.Parent]; up != nil && up.Phase && !up.State.Final() && p.tree().over(up); up = p[up.Parent] {
-		events = append(events, event{Change: &change{ID: up.ID, By: by, To: Completed, Why: "all its tasks are finished"}})
+		events = append(events, event{Change: &change{ID: up.ID, By: by, To: Completed, Why: allFinished}})
 		completed := *up
 		completed.State = Completed
 		p = p.with(&completed)
@@ -245,35 +248,56 @@ func (p project) placed(x *record, moved bool) error {
 	return refusal.Argument("after", "task %s cannot wait for %s: it is the same, above it, below it, or waits for it", x.ID, strings.Join(x.After, ", "))
 }
 
-// circle returns the first of some tasks that needs something which in the end needs itself. The
+// waiting is one thing that a task waits for.
+type waiting struct {
+	x  *record
+	on string // the id of a task in x.After
+}
+
+// circle finds a circle of needs that some tasks lead to, and returns the waits in it, or nil. The
 // end of a task needs its beginning and the ends of its parts. Its beginning needs that of the
-// task above it, and the ends of the tasks that it waits for.
-func (t tree) circle(list ...*record) *record {
+// task above it, and the ends of the tasks that it waits for. So every circle has a wait in it.
+func (t tree) circle(list ...*record) (waits []waiting) {
 	type moment struct {
 		id  string
 		end bool
 	}
-	visited := map[moment]bool{} // true: what it needs is still being visited
-	var needsItself func(x *record, end bool) bool
-	needsItself = func(x *record, end bool) bool {
+	visited := map[moment]int{} // 1 + its place in path; -1: it leads to no circle
+	var path []waiting          // the wait that led to each moment; the zero value: none did
+	var visit func(x *record, end bool, by waiting) bool
+	visit = func(x *record, end bool, by waiting) bool {
 		if x == nil {
 			return false
 		}
 		at := moment{x.ID, end}
-		if open, known := visited[at]; known {
-			return open
+		if place := visited[at]; place != 0 {
+			if place > 0 {
+				waits = slices.DeleteFunc(append(slices.Clone(path[place:]), by), func(w waiting) bool { return w.x == nil })
+			}
+			return place > 0
 		}
-		visited[at] = true
-		defer func() { visited[at] = false }()
+		path = append(path, by)
+		visited[at] = len(path)
+		defer func() { path, visited[at] = path[:len(path)-1], -1 }()
 		if end {
-			return needsItself(x, false) || slices.ContainsFunc(t.parts[x.ID], func(part *record) bool { return needsItself(part, true) })
+			return visit(x, false, waiting{}) || slices.ContainsFunc(t.parts[x.ID], func(part *record) bool { return visit(part, true, waiting{}) })
 		}
-		return needsItself(t.project[x.Parent], false) || slices.ContainsFunc(x.After, func(id string) bool { return needsItself(t.project[id], true) })
+		return visit(t.project[x.Parent], false, waiting{}) ||
+			slices.ContainsFunc(x.After, func(id string) bool { return visit(t.project[id], true, waiting{x, id}) })
 	}
 	for _, x := range list {
-		if needsItself(t.project[x.ID], true) {
-			return x
+		if visit(t.project[x.ID], true, waiting{}) {
+			break
 		}
 	}
-	return nil
+	return waits
+}
+
+// levels is how many levels a task and its parts have.
+func (t tree) levels(x *record) int {
+	n := 0
+	for _, part := range t.parts[x.ID] {
+		n = max(n, t.levels(part))
+	}
+	return n + 1
 }

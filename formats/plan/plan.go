@@ -34,11 +34,11 @@ type Item struct {
 	Title       string
 	Description string
 	State       string // Completed, Working or Canceled; empty: to be done
-	Assignee    string
-	Parent      int   // index of the item above it, -1 for none
-	After       []int // indexes of the items that it waits for
-	Line        int   // 1 is the first
-	Phase       bool  // a heading
+	Assignee    string // only written
+	Parent      int    // index of the item above it, -1 for none
+	After       []int  // indexes of the items that it waits for
+	Line        int    // 1 is the first
+	Phase       bool   // a heading
 
 	References []string
 }
@@ -48,6 +48,8 @@ type Plan struct {
 	Program string // that wrote the file when it is not a checklist: "beads"
 	Items   []Item
 	LeftOut map[string]int // what an item has no place for, and how often
+
+	Problems []string // links that were left out since they cannot be, each with its line
 }
 
 // ErrNone says that a text is neither a checklist nor issues of beads.
@@ -56,7 +58,7 @@ var ErrNone = errors.New("no item of a checklist (- [ ] text) and no issue of be
 var (
 	heading = formats.Regexp(`^(#{1,6})\s+(.*?)\s*#*$`)
 	item    = formats.Regexp(`^(\s*)(?:[-*+]|\d+[.)])\s+\[([ xX])\]\s+(.*)$`)
-	marked  = formats.Regexp(`\s*<!--\s*(t-[0-9a-f]{3,64})(?:\s+(\w+))?(?:\s+(\S+))?\s*-->\s*$`)
+	marked  = formats.Regexp(`\s*<!--\s*(t-[0-9a-f]{3,64})(?:\s+(\w+))?(?:\s+\S+)?\s*-->\s*$`)
 )
 
 // Parse reads a plan. A mistake is named with its line.
@@ -176,7 +178,7 @@ func (p *Plan) add(text string, parent, line int, phase bool) int {
 	x := Item{Parent: parent, Line: line, Phase: phase}
 	if m := marked().FindStringSubmatch(text); m != nil {
 		text = text[:len(text)-len(m[0])]
-		x.ID, x.State, x.Assignee = m[1], m[2], m[3]
+		x.ID, x.State = m[1], m[2]
 		if x.State == "Created" {
 			x.State = ""
 		}
@@ -303,7 +305,7 @@ func parseBeads(text []byte) (*Plan, error) {
 		}
 		index[x.ID] = len(all)
 		all = append(all, x)
-		p.Items = append(p.Items, Item{Name: x.ID, Title: x.Title, Description: x.text(), Assignee: x.Assignee, Parent: -1, Line: n, Phase: x.Kind == "epic",
+		p.Items = append(p.Items, Item{Name: x.ID, Title: x.Title, Description: x.text(), Parent: -1, Line: n, Phase: x.Kind == "epic",
 			State: map[string]string{"closed": "Completed", "in_progress": "Working"}[x.Status]})
 	}
 	if len(all) == 0 {
@@ -313,6 +315,9 @@ func parseBeads(text []byte) (*Plan, error) {
 		to := &p.Items[i]
 		p.LeftOut["labels"] += len(x.Labels)
 		p.LeftOut["comments"] += len(x.Comments)
+		if x.Assignee != "" {
+			p.LeftOut["assignees"]++
+		}
 		if x.External != "" {
 			to.References = append(to.References, x.External)
 		}
@@ -330,9 +335,7 @@ func parseBeads(text []byte) (*Plan, error) {
 			}
 		}
 	}
-	if err := p.sort(); err != nil {
-		return nil, err
-	}
+	p.sort()
 	return p, nil
 }
 
@@ -350,32 +353,31 @@ func (x issue) text() string {
 	return strings.TrimSpace(b.String())
 }
 
-// sort puts each item after its parent and keeps the order of the file else.
-func (p *Plan) sort() error {
-	place := make([]int, len(p.Items)) // 1 + the new index
+// sort puts each item after its parent and keeps the order of the file else. One that would be a
+// part of itself comes to the top.
+func (p *Plan) sort() {
+	place := make([]int, len(p.Items)) // 1 + the new index; -1: its parent is being put
 	var out []Item
-	var put func(i, depth int) error
-	put = func(i, depth int) error {
+	var put func(i int)
+	put = func(i int) {
 		if place[i] > 0 {
-			return nil
+			return
 		}
-		x := p.Items[i]
-		if depth > len(p.Items) {
-			return fmt.Errorf("line %d: %s is a part of itself", x.Line, x.Name)
+		place[i] = -1
+		x := &p.Items[i]
+		switch {
+		case x.Parent < 0:
+		case place[x.Parent] < 0:
+			p.Problems = append(p.Problems, fmt.Sprintf("line %d: %s would be a part of itself: it stands at the top", x.Line, x.Name))
+			x.Parent = -1
+		default:
+			put(x.Parent)
 		}
-		if x.Parent >= 0 {
-			if err := put(x.Parent, depth+1); err != nil {
-				return err
-			}
-		}
-		out = append(out, x)
+		out = append(out, *x)
 		place[i] = len(out)
-		return nil
 	}
 	for i := range p.Items {
-		if err := put(i, 0); err != nil {
-			return err
-		}
+		put(i)
 	}
 	for i := range out {
 		if out[i].Parent >= 0 {
@@ -386,7 +388,6 @@ func (p *Plan) sort() error {
 		}
 	}
 	p.Items = out
-	return nil
 }
 
 // Write prints items as a checklist. Parents stand before their parts.
