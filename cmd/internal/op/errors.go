@@ -202,7 +202,7 @@ func (c *call) explain(err error) error {
 	}
 	problem := strings.TrimSuffix(wrong.Problem, ".")
 	if c.shell {
-		problem = c.o.withFlags(problem)
+		problem = c.o.withFlags(wrong.Argument, problem)
 	}
 	problem = c.label() + ": " + problem
 	if wrong.Missing {
@@ -227,12 +227,15 @@ func (c *call) explain(err error) error {
 	return e
 }
 
-// withFlags names the arguments in a text as a command line has them: --valid-from for
+// withFlags names the arguments in a problem as a command line has them: --valid-from for
 // valid_from, --merge for merge=true. Other names of one word stand as they are, since a text
-// may mean the word.
-func (o *Operation) withFlags(text string) string {
+// may mean the word, except the argument with which the problem begins: due "x" is not a time.
+func (o *Operation) withFlags(wrong, text string) string {
 	var pairs []string
-	for _, p := range o.Params {
+	for _, p := range o.allParams() {
+		if rest, begins := strings.CutPrefix(text, p.Name+" "); begins && p.Name == wrong && p.Arg == 0 {
+			text = p.in(true) + " " + rest
+		}
 		if p.Switch() {
 			pairs = append(pairs, p.Name+"=true", p.in(true))
 		}
