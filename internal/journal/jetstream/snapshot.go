@@ -1,13 +1,16 @@
 package jetstream
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,20 +22,23 @@ import (
 	"leanctx/internal/journal"
 )
 
-// Snapshots of a log
+// Texts and snapshots
 //
-// The text of a snapshot is an object named snapshot/<log>/<seq>-<place>-<bytes>-<random>, which is
-// its mark. The newest is that of the latest commit; of two of one commit it is the later one by
-// name, so that every machine keeps the same. It is uploaded as upload/<log>/… and gets its name
-// when it is whole: an upload whose last answer is lost may be an object that lacks pieces. No name
-// is used twice. What is removed is of an earlier commit than the newest, or an older one of the
-// same commit. So nothing is taken from a machine that stores what may become the newest.
+// Snapshots, large commits and shared files are objects of NATS: pieces, and one message with the
+// name, which comes last. So an object is whole as soon as it has a name. We store and read them
+// ourselves: the client's Put removes the pieces of an object if the answer to the last message is
+// lost, and its Get and List wait for ever for what was removed meanwhile. The subject of our pieces
+// holds the name too, so the remains of a broken upload are found by it.
+//
+// A snapshot is named snapshot/<log>/<seq>-<place>-<bytes>-<random>, which is its mark. The newest is
+// that of the latest commit; of two of one commit it is the later one by name, so that every machine
+// keeps the same. No name is used twice. What comes before the newest in this order is removed,
+// whole or not. So nothing is taken from a machine that stores what may become the newest.
 
 func (l *Log) name() string { return strings.TrimPrefix(l.subject, l.s.subject("")) }
 
 // What the names of objects begin with; a name of another form is a shared file's.
 const (
-	uploadObjects   = "upload/"
 	snapshotObjects = "snapshot/"
 	commitObjects   = "commit/"
 )
@@ -41,22 +47,30 @@ const (
 func (l *Log) objects(kind string) string { return kind + l.name() + "/" }
 
 // mark returns the mark that is an object's name.
-func (l *Log) mark(kind, name string) (m journal.Mark, ok bool) {
-	text, ok := strings.CutPrefix(name, l.objects(kind))
+func (l *Log) mark(name string) (m journal.Mark, ok bool) {
+	text, ok := strings.CutPrefix(name, l.objects(snapshotObjects))
 	n, _ := fmt.Sscanf(text, "%d-%d-%d-", &m.Seq, &m.Place, &m.Size)
 	m.Name = name
 	return m, ok && n == 3
 }
 
+func older(a, b journal.Mark) int {
+	return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Name, b.Name))
+}
+
 // newest picks the newest snapshot of this log.
-func (l *Log) newest(names []string) (newest journal.Mark) {
-	for _, name := range names {
-		if m, ok := l.mark(snapshotObjects, name); ok && cmp.Or(cmp.Compare(m.Seq, newest.Seq), cmp.Compare(m.Name, newest.Name)) > 0 {
+func (l *Log) newest(objects []stored) (newest journal.Mark) {
+	for _, o := range objects {
+		if m, ok := l.mark(o.name); ok && o.whole && older(newest, m) < 0 {
 			newest = m
 		}
 	}
 	return newest
 }
+
+// snapshotEach is after how many commits a new snapshot is worth it, unless the stream says
+// otherwise.
+const snapshotEach = 4096
 
 // Newest is [journal.Remote.Newest].
 func (l *Log) Newest(ctx context.Context) (m journal.Mark, each uint64, err error) {
@@ -64,8 +78,8 @@ func (l *Log) Newest(ctx context.Context) (m journal.Mark, each uint64, err erro
 	if err != nil {
 		return m, 0, err
 	}
-	names, err := b.names(ctx)
-	return l.newest(names), b.each, l.s.explain(err)
+	list, err := b.list(ctx, b.meta("*"))
+	return l.newest(list), b.each, l.s.explain(err)
 }
 
 // Load is [journal.Remote.Load].
@@ -79,25 +93,15 @@ func (l *Log) Save(ctx context.Context, m journal.Mark, text []byte) (journal.Ma
 	if err != nil {
 		return m, err
 	}
-	name := fmt.Sprintf("%d-%d-%d-%s", m.Seq, m.Place, m.Size, rand.Text())
-	upload := l.objects(uploadObjects) + name
-	stored, err := b.put(ctx, upload, text)
-	if err != nil {
-		return m, l.s.explain(err)
-	}
-	stored.Name = l.objects(snapshotObjects) + name
-	err = b.UpdateMeta(ctx, upload, jetstream.ObjectMeta{Name: stored.Name})
-	if errors.Is(err, jetstream.ErrUpdateMetaDeleted) { // a newer snapshot has swept it away
-		return m, journal.ErrConflict
-	}
-	if err != nil {
+	m.Name = fmt.Sprintf("%s%d-%d-%d-%s", l.objects(snapshotObjects), m.Seq, m.Place, m.Size, rand.Text())
+	if err := b.put(ctx, m.Name, text); err != nil {
 		return m, l.s.explain(err)
 	}
 	newest, _, err := l.Newest(ctx)
 	if err == nil && newest.Seq > m.Seq { // a text that is late may hold what was erased meanwhile
-		err = l.s.explain(b.remove(ctx, stored))
+		err = l.s.explain(l.sweep(ctx, b, newest))
 	}
-	return l.newest([]string{newest.Name, stored.Name}), err // the server may have been set back meanwhile, and say an older one
+	return slices.MaxFunc([]journal.Mark{m, newest}, older), err // the server may have been set back meanwhile, and say an older one
 }
 
 // Trim is [journal.Remote.Trim]. A large commit is erased in any case: its object goes.
@@ -175,18 +179,15 @@ func overwrite(ctx context.Context, s jetstream.Stream, seq uint64) error {
 // sweep removes the objects of this log that the newest snapshot makes needless. m may be an
 // earlier one.
 func (l *Log) sweep(ctx context.Context, b *bucket, m journal.Mark) error {
-	names, list, err := b.list(ctx)
+	list, err := b.list(ctx, "$O."+b.name+".>")
 	if err != nil {
 		return err
 	}
-	newest := l.newest(names)
+	newest := l.newest(list)
 	for _, o := range list {
-		_, old := l.mark(snapshotObjects, o.Name)
-		old = old && o.Name != newest.Name
-		if m, ok := l.mark(uploadObjects, o.Name); ok {
-			old = m.Seq < newest.Seq
-		}
-		if text, ok := strings.CutPrefix(o.Name, l.objects(commitObjects)); ok {
+		snapshot, old := l.mark(o.name)
+		old = old && older(snapshot, newest) < 0
+		if text, ok := strings.CutPrefix(o.name, l.objects(commitObjects)); ok {
 			var seq uint64
 			n, _ := fmt.Sscanf(text, "%d-", &seq)
 			old = n == 1 && seq < m.Seq
@@ -198,24 +199,17 @@ func (l *Log) sweep(ctx context.Context, b *bucket, m journal.Mark) error {
 			return err
 		}
 	}
-	if len(list) < len(names) { // else pieces of what has another name now could seem to be nobody's
-		return nil
-	}
-	return b.sweep(ctx, list, b.stream.CachedInfo().TimeStamp)
+	return nil
 }
 
-// bucket is the object store of a stream, and the stream in which NATS keeps it.
+// bucket is the stream in which NATS keeps the objects of a stream.
 type bucket struct {
-	jetstream.ObjectStore
-	name   string
-	stream jetstream.Stream
-	piece  uint32 // bytes of a text in one message
-	each   uint64 // after how many commits a log gets a new snapshot
+	jetstream.Stream
+	js    jetstream.JetStream
+	name  string
+	piece int    // bytes of a text in one message
+	each  uint64 // after how many commits a log gets a new snapshot
 }
-
-// snapshotEach is after how many commits a new snapshot is worth it, unless the stream says
-// otherwise.
-const snapshotEach = 4096
 
 // pieceMost is the largest piece.
 const pieceMost = 512 << 10
@@ -226,10 +220,8 @@ func (s *Stream) objects(ctx context.Context) (*bucket, error) {
 		return nil, err
 	}
 	each, _ := strconv.ParseUint(d.stream.CachedInfo().Config.Metadata[eachKey], 10, 64) // mostly it says nothing
-	b := &bucket{name: s.bucket(), piece: uint32(min(d.nc.MaxPayload()/2, pieceMost)), each: cmp.Or(each, snapshotEach)}
-	if b.ObjectStore, err = d.js.ObjectStore(ctx, b.name); err == nil {
-		b.stream, err = d.js.Stream(ctx, "OBJ_"+b.name)
-	}
+	b := &bucket{js: d.js, name: s.bucket(), piece: int(min(d.nc.MaxPayload()/2, pieceMost)), each: cmp.Or(each, snapshotEach)}
+	b.Stream, err = d.js.Stream(ctx, "OBJ_"+b.name)
 	return b, s.explain(err)
 }
 
@@ -239,8 +231,7 @@ func (s *Stream) Put(ctx context.Context, name string, text []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = b.put(ctx, name, text)
-	return s.explain(err)
+	return s.explain(b.put(ctx, name, text))
 }
 
 // Fetch returns a text that some machine stored.
@@ -253,56 +244,55 @@ func (s *Stream) Fetch(ctx context.Context, name string) ([]byte, error) {
 	return text, s.explain(err)
 }
 
-// names are those of the objects. One request says them all. The client's own List waits for ever
-// for what was removed meanwhile.
-func (b *bucket) names(ctx context.Context) (names []string, err error) {
-	info, err := b.stream.Info(ctx, jetstream.WithSubjectFilter(b.meta("*")))
+// The subjects of an object: its pieces, and the message with its name.
+func (b *bucket) chunks(id string) string    { return "$O." + b.name + ".C." + id }
+func (b *bucket) meta(encoded string) string { return "$O." + b.name + ".M." + encoded }
+
+// stored is the pieces of an object, or its name: then it is whole.
+type stored struct {
+	name, subject string
+	whole         bool
+}
+
+// list returns what is stored under some subjects. One request says it all.
+func (b *bucket) list(ctx context.Context, subjects string) (list []stored, err error) {
+	info, err := b.Info(ctx, jetstream.WithSubjectFilter(subjects))
 	if err != nil {
 		return nil, err
 	}
 	for subject := range info.State.Subjects {
-		name, err := base64.URLEncoding.DecodeString(strings.TrimPrefix(subject, b.meta("")))
-		if err == nil {
-			names = append(names, string(name))
+		token, whole := strings.CutPrefix(subject, b.meta(""))
+		text, err := base64.URLEncoding.DecodeString(strings.TrimPrefix(token, b.chunks("")))
+		if name := string(text); err == nil && whole {
+			list = append(list, stored{name, subject, true})
+		} else if err == nil {
+			list = append(list, stored{path.Dir(name), subject, false})
 		}
 	}
-	return names, nil
+	return list, nil
 }
 
-// list returns the objects by their names, without those that were removed meanwhile.
-func (b *bucket) list(ctx context.Context) (names []string, list []*jetstream.ObjectInfo, err error) {
-	if names, err = b.names(ctx); err != nil {
-		return nil, nil, err
+// info is what the message with the name says. ErrGone means that there is no such object.
+func (b *bucket) info(ctx context.Context, name string) (o jetstream.ObjectInfo, err error) {
+	m, err := b.GetLastMsgForSubject(ctx, b.meta(base64.URLEncoding.EncodeToString([]byte(name))))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		err = fmt.Errorf("%w: %s", journal.ErrGone, name)
 	}
-	for _, name := range names {
-		o, err := b.GetInfo(ctx, name)
-		if err == nil {
-			list = append(list, o)
-		} else if !errors.Is(err, jetstream.ErrObjectNotFound) {
-			return nil, nil, err
-		}
+	if err == nil {
+		err = json.Unmarshal(m.Data, &o)
 	}
-	return names, list, nil
+	return o, err
 }
 
-func (b *bucket) chunks(nuid string) string { return "$O." + b.name + ".C." + nuid }
-
-// meta is the subject of an object by the name that it has there.
-func (b *bucket) meta(encoded string) string { return "$O." + b.name + ".M." + encoded }
-
-// read returns an object piece by piece, each in the time of a request: the client's own Get waits
-// for ever for what was removed meanwhile.
+// read returns an object piece by piece, each in the time of a request.
 func (b *bucket) read(ctx context.Context, name string) ([]byte, error) {
-	o, err := b.GetInfo(ctx, name)
-	if errors.Is(err, jetstream.ErrObjectNotFound) {
-		return nil, fmt.Errorf("%w: %s", journal.ErrGone, name)
-	}
+	o, err := b.info(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	text, sum := make([]byte, 0, o.Size), sha256.New()
+	text := make([]byte, 0, o.Size)
 	for seq := uint64(1); uint64(len(text)) < o.Size; seq++ {
-		m, err := b.stream.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(b.chunks(o.NUID)))
+		m, err := b.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(b.chunks(o.NUID)))
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			return nil, fmt.Errorf("%w: %s", journal.ErrGone, name)
 		}
@@ -311,103 +301,67 @@ func (b *bucket) read(ctx context.Context, name string) ([]byte, error) {
 		}
 		text, seq = append(text, m.Data...), m.Sequence
 	}
-	sum.Write(text)
-	if jetstream.GetObjectDigestValue(sum) != o.Digest {
+	if digest(text) != o.Digest {
 		return nil, fmt.Errorf("%w: a part of %s", journal.ErrGone, name)
 	}
 	return text, nil
 }
 
+func digest(text []byte) string {
+	sum := sha256.New()
+	sum.Write(text)
+	return jetstream.GetObjectDigestValue(sum)
+}
+
 // remove takes an object off the server's disk: its pieces first, so that a removal that was
 // interrupted can be finished.
-func (b *bucket) remove(ctx context.Context, o *jetstream.ObjectInfo) error {
+func (b *bucket) remove(ctx context.Context, s stored) error {
+	o, err := b.info(ctx, s.name)
+	if err == nil {
+		err = b.clear(ctx, b.chunks(o.NUID))
+	}
+	if err != nil && !errors.Is(err, journal.ErrGone) {
+		return err
+	}
+	return b.clear(ctx, s.subject)
+}
+
+// clear writes over all messages of a subject.
+func (b *bucket) clear(ctx context.Context, subject string) error {
 	for seq := uint64(1); ; seq++ {
-		m, err := b.stream.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(b.chunks(o.NUID)))
+		m, err := b.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(subject))
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			break
+			return nil
+		}
+		if err == nil {
+			seq, err = m.Sequence, overwrite(ctx, b, m.Sequence)
 		}
 		if err != nil {
 			return err
 		}
-		if err := overwrite(ctx, b.stream, m.Sequence); err != nil {
-			return err
-		}
-		seq = m.Sequence
 	}
-	return b.stream.Purge(ctx, jetstream.WithPurgeSubject(b.meta(base64.URLEncoding.EncodeToString([]byte(o.Name)))))
 }
 
-// An upload that was interrupted leaves pieces that belong to no object. They are removed when they
-// are older than uploadOver. An upload that took longer than maxUpload, by the server's clock,
-// does not count: its pieces may be gone.
-const (
-	maxUpload  = 10 * time.Minute
-	uploadOver = time.Hour
-)
-
-// put stores a text under a name, unless it is there. The client's own Put removes the pieces of an
-// upload whose last answer was lost, but such an upload may already have become the object.
-func (b *bucket) put(ctx context.Context, name string, text []byte) (*jetstream.ObjectInfo, error) {
-	if there, err := b.whole(ctx, name, text); there != nil || err != nil {
-		return there, err
-	}
-	begun, err := b.stream.Info(ctx)
-	if err != nil {
-		return nil, err
-	}
-	o := jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: b.piece}}
-	stored, err := b.Put(ctx, o, strings.NewReader(string(text)))
-	if err != nil {
-		return nil, err
-	}
-	now, err := b.stream.Info(ctx)
-	if err == nil && now.TimeStamp.Sub(begun.TimeStamp) > maxUpload {
-		err = fmt.Errorf("the upload of %s took %s; try again", name, now.TimeStamp.Sub(begun.TimeStamp).Round(time.Second))
-	}
-	return stored, err
-}
-
-// whole returns an object that is this text, if all its pieces are there, else nil.
-func (b *bucket) whole(ctx context.Context, name string, text []byte) (*jetstream.ObjectInfo, error) {
-	o, err := b.GetInfo(ctx, name)
-	if errors.Is(err, jetstream.ErrObjectNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	sum := sha256.New()
-	sum.Write(text)
-	if o.Digest != jetstream.GetObjectDigestValue(sum) {
-		return nil, nil
-	}
-	info, err := b.stream.Info(ctx, jetstream.WithSubjectFilter(b.chunks(o.NUID)))
-	if err != nil || info.State.Subjects[b.chunks(o.NUID)] != uint64(o.Chunks) {
-		return nil, err
-	}
-	return o, nil
-}
-
-// sweep removes the pieces that belong to none of the objects. now is the server's time, not later
-// than the list of all objects.
-func (b *bucket) sweep(ctx context.Context, all []*jetstream.ObjectInfo, now time.Time) error {
-	info, err := b.stream.Info(ctx, jetstream.WithSubjectFilter(b.chunks("*")))
-	if err != nil {
+// put stores a text under a name, unless it is there.
+func (b *bucket) put(ctx context.Context, name string, text []byte) error {
+	there, err := b.read(ctx, name)
+	if err == nil && bytes.Equal(there, text) || err != nil && !errors.Is(err, journal.ErrGone) {
 		return err
 	}
-	for subject := range info.State.Subjects {
-		if slices.ContainsFunc(all, func(o *jetstream.ObjectInfo) bool { return b.chunks(o.NUID) == subject }) {
-			continue
-		}
-		m, err := b.stream.GetLastMsgForSubject(ctx, subject)
-		if err != nil || now.Sub(m.Time) < uploadOver {
-			continue
-		}
-		// The list of objects is older than that of the pieces. An upload that ended in between
-		// took longer than maxUpload, or its last piece would be newer.
-		if err := b.stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
+	o := jetstream.ObjectInfo{
+		ObjectMeta: jetstream.ObjectMeta{Name: name}, Bucket: b.name, ModTime: time.Now().UTC(), Size: uint64(len(text)), Digest: digest(text),
+		NUID: base64.URLEncoding.EncodeToString([]byte(name + "/" + rand.Text())), // two machines may store the same file
+	}
+	for piece := range slices.Chunk(text, b.piece) {
+		if _, err := b.js.Publish(ctx, b.chunks(o.NUID), piece); err != nil {
 			return err
 		}
+		o.Chunks++
 	}
-	return nil
+	last := nats.NewMsg(b.meta(base64.URLEncoding.EncodeToString([]byte(name))))
+	last.Header.Set(jetstream.MsgRollup, jetstream.MsgRollupSubject) // in the place of an object that lost pieces
+	if last.Data, err = json.Marshal(o); err == nil {
+		_, err = b.js.PublishMsg(ctx, last)
+	}
+	return err
 }

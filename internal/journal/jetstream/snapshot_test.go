@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,7 +13,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -198,64 +198,58 @@ func TestSnapshotThatIsRefused(t *testing.T) {
 	}
 }
 
-// brokenOff fails after a part of what a maker does.
-type brokenOff struct {
-	journal.Remote
-	after string
-}
-
 var errBroken = errors.New("broken off")
 
-func (b brokenOff) Save(ctx context.Context, m journal.Mark, text []byte) (journal.Mark, error) {
-	if b.after == "nothing" {
-		return m, errBroken
-	}
-	m, err := b.Remote.Save(ctx, m, text)
-	if err == nil && b.after == "text" {
-		err = errBroken
-	}
-	return m, err
-}
-
-func (b brokenOff) Trim(ctx context.Context, m journal.Mark, erased func([]byte) bool) error {
-	if err := b.Remote.Trim(ctx, m, erased); err != nil {
-		return err
-	}
-	return errBroken
-}
-
-// A maker that is killed between two steps does no harm, and the next one tidies up.
+// A maker that is killed after any message does no harm, and the next one tidies up. With -long it is
+// killed after each, else after some.
 func TestMakerKilled(t *testing.T) {
-	for _, after := range []string{"nothing", "text", "all"} {
-		for _, former := range []bool{false, true} {
-			t.Run(after+", former "+strconv.FormatBool(former), func(t *testing.T) {
+	const points = 120 // a maker passes fewer pieces, so the last ones are not disturbed
+	stride := 12 * proctest.Stride
+	if *long {
+		stride = 1
+	}
+	for _, former := range []bool{false, true} {
+		for n := rand.IntN(stride); n < points; n += stride {
+			t.Run(fmt.Sprintf("after %d, former %v", n, former), func(t *testing.T) {
 				t.Parallel()
-				s := serve(t)
-				a, lagging := join(t, s.url()), join(t, s.url())
+				s := serveSmall(t)
+				maker := join(t, s.url())
+				a, lagging := &home{dir: t.TempDir()}, &home{dir: t.TempDir()}
+				a.open(t, s.nats.URL()) // not through the proxy
+				lagging.open(t, s.nats.URL())
+				a.add(t, strings.Repeat("large", smallPayload/8)) // a snapshot has two pieces
 				a.adds(t, 3)
 				if former {
 					a.shrink(t)
 				}
 				lagging.has(t, 3)
 				a.adds(t, 4)
-				broken := &home{dir: a.dir}
-				broken.open(t, s.url(), func(_ *options, o *journal.Options) {
-					o.Remote = brokenOff{a.stream.Log("counters"), after}
-				})
-				if err := broken.expunge(t, nil); !errors.Is(err, errBroken) {
-					t.Fatal(err)
+				maker.has(t, 7)
+				ctx, kill := context.WithCancel(t.Context())
+				defer kill()
+				go func() {
+					select {
+					case <-s.Dropped:
+						kill()
+					case <-ctx.Done():
+					}
+				}()
+				s.DropAfter(n)
+				err := maker.Expunge(ctx, nil)
+				if n >= points-stride && err != nil {
+					t.Errorf("a maker passes more than %d pieces: %v", n, err)
 				}
-				broken.close()
+				maker.close()
 				a.add(t, "x")
-				for _, h := range []*home{a, lagging, join(t, s.url())} {
+				for _, h := range []*home{a, lagging, join(t, s.nats.URL())} {
 					h.has(t, 8)
 				}
 				a.shrink(t)
-				for _, h := range []*home{a, lagging, join(t, s.url())} {
+				for _, h := range []*home{a, lagging, join(t, s.nats.URL())} {
 					h.has(t, 8)
 				}
-				if names, pieces := objects(t, s.url()); len(names) != 1 || pieces != 1 || messages(t, s.url()) != 1 {
-					t.Errorf("%q, %d pieces, %d messages", names, pieces, messages(t, s.url()))
+				if names, pieces := objects(t, s.nats.URL()); len(names) != 1 || pieces != 2 || messages(t, s.nats.URL()) != 1 {
+					t.Errorf("%q, %d pieces, %d messages", names, pieces, messages(t, s.nats.URL()))
 				}
 			})
 		}
@@ -858,69 +852,60 @@ func TestPutOfWhatIsThere(t *testing.T) {
 	put(largePad)
 }
 
-// The pieces of an upload that broke off are removed an hour later. Those of a younger one, and of
-// objects, stay.
+// The next snapshot removes what broken uploads of earlier ones left. What may become an object stays,
+// and so does what another log has.
 func TestPiecesOfBrokenUploads(t *testing.T) {
 	t.Parallel()
 	s := serveSmall(t)
 	a := join(t, s.url())
 	js := connect(t, s.url())
-	put := func(name string) {
-		t.Helper()
-		if err := a.stream.Put(t.Context(), name, []byte(largePad)); err != nil {
-			t.Fatal(err)
-		}
+	store, err := js.ObjectStore(t.Context(), "leanctx-shop")
+	if err != nil {
+		t.Fatal(err)
 	}
-	piece := func(upload string) time.Time {
-		t.Helper()
-		ack, err := js.Publish(t.Context(), "$O.leanctx-shop.C."+upload, []byte("a piece"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		st, err := js.Stream(t.Context(), "OBJ_leanctx-shop")
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := st.GetMsg(t.Context(), ack.Sequence)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return m.Time
-	}
-	a.add(t, "x")
-	put("0123456789")
-	_, objectsOnly := objects(t, s.url())
-	piece("old")
-	piece("slow")
-	last := piece("old")
-	piece("young")
-	piece("slow") // its first piece is old
-	want := func(when string, broken int) {
-		t.Helper()
-		names, pieces := objects(t, s.url())
-		if pieces -= objectsOnly + len(names) - 1; pieces != broken { // the snapshot has one piece
-			t.Errorf("%s: %d pieces of broken uploads, want %d; objects %q", when, pieces, broken, names)
-		}
-	}
-	want("before", 5)
+	a.adds(t, 2)
 	a.shrink(t)
-	want("after a snapshot", 5)
-	for _, now := range []struct {
-		at     time.Time
-		broken int
-	}{{last.Add(time.Hour - 1), 5}, {last.Add(time.Hour), 3}, {last.Add(2 * time.Hour), 0}} {
-		if err := a.stream.SweepUploads(t.Context(), now.at); err != nil {
-			t.Fatal(err)
-		}
-		want(fmt.Sprint(now.at.Sub(last)), now.broken)
+	a.add(t, "x")
+	if err := a.stream.Put(t.Context(), "0123456789", []byte(largePad)); err != nil {
+		t.Fatal(err)
 	}
-	put("another")
-	for _, name := range []string{"0123456789", "another"} {
-		if text, err := a.stream.Fetch(t.Context(), name); err != nil || string(text) != largePad {
-			t.Errorf("%s: %d bytes, %v", name, len(text), err)
+	_, want := objects(t, s.url()) // the next snapshot has one piece too
+	for name, stays := range map[string]bool{
+		"snapshot/counters/1-1-9-A": false,
+		"snapshot/counters/3-0-9-A": false,
+		"snapshot/counters/3-9-9-A": true, // of the same commit, and by its name after the one that is made
+		"snapshot/other/1-1-9-A":    true,
+		"commit/counters/2-A":       false,
+		"commit/counters/3-A":       true,
+		"0123456789":                true, // somebody stores the same file
+	} {
+		piece := base64.URLEncoding.EncodeToString([]byte(name + "/AAAA"))
+		for range 2 {
+			if _, err := js.Publish(t.Context(), "$O.leanctx-shop.C."+piece, []byte("a piece")); err != nil {
+				t.Fatal(err)
+			}
+			if stays {
+				want++
+			}
 		}
 	}
-	join(t, s.url()).has(t, 1)
+	// The client's own Put has pieces under an id that is no name.
+	if _, err := store.PutBytes(t.Context(), "snapshot/counters/1-1-9-B", []byte("no snapshot")); err != nil {
+		t.Fatal(err)
+	}
+	a.shrink(t)
+	if names, pieces := objects(t, s.url()); len(names) != 2 || pieces != want {
+		t.Errorf("%q, %d pieces, want %d", names, pieces, want)
+	}
+	if text, err := a.stream.Fetch(t.Context(), "0123456789"); err != nil || string(text) != largePad {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+	join(t, s.url()).has(t, 3)
+	a.add(t, "x")
+	a.shrink(t)
+	if _, pieces := objects(t, s.url()); pieces != want-4 {
+		t.Errorf("%d pieces after the next one, want %d", pieces, want-4)
+	}
 }
 
 // Commits that somebody took out of the stream, and that no snapshot has, are reported as that.
@@ -1408,28 +1393,5 @@ func TestLeaveWithADamagedCopy(t *testing.T) {
 				t.Error(err)
 			}
 		})
-	}
-}
-
-// An upload whose maker was killed before it was whole, or had its name, is no snapshot. The next
-// one takes it away.
-func TestUploadWithoutItsNameIsNoSnapshot(t *testing.T) {
-	t.Parallel()
-	s := serve(t)
-	a := join(t, s.url())
-	a.adds(t, 2)
-	a.shrink(t)
-	a.adds(t, 2)
-	if err := a.stream.Put(t.Context(), "upload/counters/4-4-9-X", []byte("no snapshot")); err != nil {
-		t.Fatal(err)
-	}
-	join(t, s.url()).has(t, 4)
-	for range 2 { // it is of the same commit as the first
-		a.shrink(t)
-		join(t, s.url()).newest(t)
-		a.add(t, "x")
-	}
-	if names, pieces := objects(t, s.url()); len(names) != 1 || pieces != 1 {
-		t.Errorf("%q, %d pieces", names, pieces)
 	}
 }

@@ -66,10 +66,8 @@ func (s *Stream) Status(ctx context.Context) (Status, error) {
 	if m, err := d.stream.GetMsg(ctx, info.State.LastSeq); err == nil {
 		st.LastAt, st.LastBy = m.Time, m.Header.Get(machineHeader)
 	}
-	if o, err := d.js.ObjectStore(ctx, s.bucket()); err == nil {
-		if os, err := o.Status(ctx); err == nil {
-			st.Objects = os.Size()
-		}
+	if o, err := d.js.Stream(ctx, "OBJ_"+s.bucket()); err == nil {
+		st.Objects = o.CachedInfo().State.Bytes
 	}
 	st.Machines, err = s.machines(ctx, d)
 	return st, err
