@@ -56,7 +56,7 @@ func (c *compaction[S, E]) alone(ctx context.Context, do func(at files) error) e
 	if err != nil || at.root == nil { // no directory: nothing to compact
 		return err
 	}
-	wait, cancel := context.WithTimeoutCause(ctx, c.l.o.LockTimeout, errLate)
+	wait, cancel := context.WithTimeoutCause(ctx, c.l.o.LockTimeout, errLockTimeout)
 	defer cancel()
 	return c.lock.hold(wait, at, func() error { return do(at) })
 }

@@ -112,8 +112,8 @@ func (d *directory) unusedName(start, end string) (string, error) {
 	}
 }
 
-// asides lists what was set aside: torn writes, damaged files, rescued states.
-func (d *directory) asides() ([]string, error) {
+// listAside lists the files that were set aside: torn writes, damaged files, rescued states.
+func (d *directory) listAside() ([]string, error) {
 	entries, err := fs.ReadDir(d.root.FS(), ".")
 	if err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func (d *directory) purge(last uint64) error {
 	if err := d.secondCopy(d.n.snapshotNew, data); err != nil {
 		return err
 	}
-	gone, err := d.asides()
+	gone, err := d.listAside()
 	if err != nil {
 		return err
 	}

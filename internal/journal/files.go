@@ -49,7 +49,7 @@ func (d files) open(name string, flag int) (*file, error) {
 		}
 	}
 	var f *os.File
-	err := patiently(func() (err error) {
+	err := retryBusy(func() (err error) {
 		f, err = d.root.OpenFile(name, flag, 0o600)
 		return err
 	})
@@ -70,7 +70,7 @@ func (d files) rename(from, to string) error {
 	if err := d.check("rename", to); err != nil {
 		return err
 	}
-	return patiently(func() error { return d.root.Rename(from, to) })
+	return retryBusy(func() error { return d.root.Rename(from, to) })
 }
 
 // linkOrRename gives a file a second name, or, where a file can have only one,
@@ -86,7 +86,7 @@ func (d files) linkOrRename(from, to string) error {
 func (d files) remove(name string) error {
 	err := d.check("remove", name)
 	if err == nil {
-		err = patiently(func() error { return d.root.Remove(name) })
+		err = retryBusy(func() error { return d.root.Remove(name) })
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

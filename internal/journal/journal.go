@@ -325,7 +325,7 @@ func (l *Log[S, E]) Stats() Stats {
 		return s
 	}
 	s.SnapshotBytes, s.JournalBytes = l.j.size(l.j.n.snapshot), l.j.size(l.j.n.journal)
-	s.SetAside, _ = l.j.asides() // without the list there is nothing to name
+	s.SetAside, _ = l.j.listAside() // without the list there is nothing to name
 	if l.mem.loaded && l.mem.torn > 0 && s.JournalBytes == l.j.pos.off+int64(l.mem.torn) {
 		s.Torn = fmt.Sprintf("an unfinished write of %d bytes is at the end of %s; the next write sets it aside.", l.mem.torn, l.j.n.journal)
 	}

@@ -49,7 +49,7 @@ func (k *fileLock) acquire(ctx context.Context, d files) error {
 		if ok, err := k.try(d); ok || err != nil {
 			return err
 		}
-		if err := pause(ctx, wait/2+rand.N(wait)); err == errLate {
+		if err := pause(ctx, wait/2+rand.N(wait)); err == errLockTimeout {
 			holder := "another process"
 			if pid := k.pid(); pid > 0 {
 				holder = fmt.Sprintf("process %d", pid)

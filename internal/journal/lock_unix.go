@@ -44,5 +44,5 @@ func syncDir(root *os.Root) error {
 	return d.Sync()
 }
 
-// patiently does something once: what others have open is in nobody's way.
-func patiently(do func() error) error { return do() }
+// retryBusy runs do once: a file that another program has open can be renamed and removed here.
+func retryBusy(do func() error) error { return do() }

@@ -40,15 +40,14 @@ func unlock(f *file) error {
 // syncDir does nothing: Windows has no such call, and NTFS journals its names.
 func syncDir(*os.Root) error { return nil }
 
-// patiently repeats an operation on a file while another program has the file open, for at most
-// patience. A virus scanner or an indexer opens a new file for a moment. Meanwhile the file can
+// retryBusy repeats an operation on a file while another program has the file open, for at most
+// a second. A virus scanner or an indexer opens a new file for a moment. Meanwhile the file can
 // be neither renamed nor replaced. Our own handles, opened through an os.Root, allow both.
-func patiently(do func() error) error {
-	const patience = time.Second
+func retryBusy(do func() error) error {
 	begin, pause := time.Now(), time.Millisecond
 	for {
 		err := do()
-		if !errors.Is(err, windows.ERROR_SHARING_VIOLATION) && !errors.Is(err, windows.ERROR_ACCESS_DENIED) || time.Since(begin) > patience {
+		if !errors.Is(err, windows.ERROR_SHARING_VIOLATION) && !errors.Is(err, windows.ERROR_ACCESS_DENIED) || time.Since(begin) > time.Second {
 			return err
 		}
 		time.Sleep(pause)

@@ -62,7 +62,7 @@ func (m *memory[S, E]) lossy() bool { return len(m.lost) > 0 || m.j.pos.head.Rep
 func (m *memory[S, E]) catchUp(locked bool) error {
 	if m.loaded && !(locked && m.j.needsRepair) {
 		r := &recovery{j: m.j}
-		if r.resume(m.head) == nil && !(locked && r.needsRepair) && m.goOn(m.state, r) == nil {
+		if r.resume(m.head) == nil && !(locked && r.needsRepair) && m.advance(m.state, r) == nil {
 			return nil
 		}
 		r.close()
@@ -70,8 +70,8 @@ func (m *memory[S, E]) catchUp(locked bool) error {
 	return m.load(locked)
 }
 
-// goOn folds the commits after the state s, and goes on where they end.
-func (m *memory[S, E]) goOn(s S, r *recovery) (err error) {
+// advance folds the commits of r, which follow the state s, and moves the position to their end.
+func (m *memory[S, E]) advance(s S, r *recovery) (err error) {
 	m.ahead = true // Fold may change s
 	if s, err = m.fold(s, r); err != nil {
 		return err
@@ -192,7 +192,7 @@ func (m *memory[S, E]) start() bool {
 		return reached
 	})
 	m.lost = nil
-	if !ok || !reached || m.goOn(s, r) != nil {
+	if !ok || !reached || m.advance(s, r) != nil {
 		r.close()
 		return false
 	}

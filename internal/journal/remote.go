@@ -279,9 +279,9 @@ func (r *replica[S, E]) keep(lines []line, p position) error {
 	return nil
 }
 
-// fetchAgain is after how long a log that nobody follows, such as a diary in a
+// fetchInterval is after how long a log that nobody follows, such as a diary in a
 // server, fetches again for a view.
-const fetchAgain = time.Second
+const fetchInterval = time.Second
 
 // fetchForView fetches newer commits, unless somebody does that anyway.
 func (r *replica[S, E]) fetchForView(ctx context.Context) {
@@ -289,7 +289,7 @@ func (r *replica[S, E]) fetchForView(ctx context.Context) {
 	if wait <= 0 || r.l.o.LongLived {
 		return
 	}
-	if last := r.viewed.Load(); last != 0 && time.Since(time.Unix(0, last)) < fetchAgain {
+	if last := r.viewed.Load(); last != 0 && time.Since(time.Unix(0, last)) < fetchInterval {
 		return
 	}
 	defer func() { r.viewed.Store(time.Now().UnixNano()) }()
@@ -333,30 +333,30 @@ func (b *batch[S, E]) publish(c *call[S, E]) error {
 	r, j := b.l.replica, &b.l.j
 	newest, doubtful, patient := false, j.doubtful(), false
 	wait := b.l.o.LockTimeout
-	ctx, cancel := context.WithTimeoutCause(c.ctx, wait, errLate)
+	ctx, cancel := context.WithTimeoutCause(c.ctx, wait, errLockTimeout)
 	defer func() { cancel() }()
 	renew := func() {
 		cancel()
-		ctx, cancel = context.WithTimeoutCause(c.ctx, wait, errLate)
+		ctx, cancel = context.WithTimeoutCause(c.ctx, wait, errLockTimeout)
 	}
 	fetch := func() error {
 		if err := r.fetch(ctx); err != nil {
 			return err
 		}
-		if !newest && context.Cause(ctx) == errLate { // there was much to fetch: an import of another machine
+		if !newest && context.Cause(ctx) == errLockTimeout { // there was much to fetch: an import of another machine
 			renew()
 		}
 		b.pos, newest = j.pos, true
 		return nil
 	}
 	for try := 1; c.ctx.Err() == nil; try++ {
-		if try > 1 && context.Cause(ctx) == errLate {
+		if try > 1 && context.Cause(ctx) == errLockTimeout {
 			return j.errorf(j.n.lock, ErrLocked, "other machines write to %s all the time; try again", r.remote.Name())
 		}
 		start := time.Now()
 		if !newest && (doubtful || j.pos.placed != j.pos.seq) {
 			if err := fetch(); err != nil {
-				return b.unlessGone(c, err)
+				return b.failIfCanceled(c, err)
 			}
 		}
 		c.err = nil
@@ -388,12 +388,12 @@ func (b *batch[S, E]) publish(c *call[S, E]) error {
 				return nil
 			}
 			if !errors.Is(err, ErrConflict) {
-				return b.unlessGone(c, err)
+				return b.failIfCanceled(c, err)
 			}
 			r.conflict = time.Now()
 		}
 		if err := fetch(); err != nil {
-			return b.unlessGone(c, err)
+			return b.failIfCanceled(c, err)
 		}
 	}
 	c.fail(context.Cause(c.ctx)) // it is not sent
@@ -427,9 +427,9 @@ func (b *batch[S, E]) published(place uint64, doubtful bool) error {
 	return nil
 }
 
-// unlessGone returns an error of the batch. If the server had no answer before the caller went, it is
-// the caller's own error.
-func (b *batch[S, E]) unlessGone(c *call[S, E], err error) error {
+// failIfCanceled returns err, which ends the batch. If the caller's context ended before the server
+// answered, only this call fails, and the batch continues.
+func (b *batch[S, E]) failIfCanceled(c *call[S, E], err error) error {
 	if c.ctx.Err() == nil || !errors.Is(err, ErrOffline) {
 		return err
 	}
@@ -444,10 +444,10 @@ func (b *batch[S, E]) unlessGone(c *call[S, E], err error) error {
 // fetch and a publish take, one of 32 writers waited 44 times the median.
 // The file lock is held, so that the whole machine pauses.
 func (r *replica[S, E]) yield(ctx context.Context) {
-	if time.Since(r.conflict) < contended {
+	if time.Since(r.conflict) < contentionPeriod {
 		_ = pause(ctx, r.round+rand.N(r.round+1))
 	}
 }
 
-// contended is how long after a conflict other machines are believed to be writing.
-const contended = time.Second
+// contentionPeriod is how long after a conflict other machines are believed to be writing.
+const contentionPeriod = time.Second

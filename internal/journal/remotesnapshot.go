@@ -181,7 +181,7 @@ func (r *replica[S, E]) encode(i *image[S], generation uint64) ([]byte, error) {
 // Of a copy that has lost commits S.prev is removed, and S is switched before J, whose header says
 // that commits are lost. Else the new J could make an S that lacks them pass for a whole one.
 func (r *replica[S, E]) renew(parent context.Context) error {
-	ctx, cancel := Unhurried(parent)
+	ctx, cancel := WithoutLockTimeout(parent)
 	defer cancel()
 	i, err := r.replay(ctx)
 	if err != nil && errors.Is(context.Cause(parent), context.DeadlineExceeded) { // ctx only says that it was canceled
@@ -278,12 +278,12 @@ func (r *replica[S, E]) install(document []byte, at position, state S) error {
 	return nil
 }
 
-// Unhurried is a context that does not end because a lock was waited for: what is fetched for longer
-// would be fetched from the beginning each time.
-func Unhurried(parent context.Context) (context.Context, context.CancelFunc) {
+// WithoutLockTimeout returns a context that ends with parent, unless parent ends because
+// [Options.LockTimeout] has passed. A fetch that takes longer would otherwise start over each time.
+func WithoutLockTimeout(parent context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(parent))
 	stop := context.AfterFunc(parent, func() {
-		if cause := context.Cause(parent); cause != errLate {
+		if cause := context.Cause(parent); cause != errLockTimeout {
 			cancel(cause)
 		}
 	})

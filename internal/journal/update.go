@@ -94,8 +94,8 @@ var errServed = errors.New("served")
 
 func (t token) release() { <-t }
 
-// errLate ends the context of who has waited for Options.LockTimeout.
-var errLate = errors.New("late")
+// errLockTimeout is the cause when a context ends after Options.LockTimeout.
+var errLockTimeout = errors.New("lock timeout")
 
 // Update commits what decide makes of the newest state, under the lock, and
 // returns the new head once it is on disk. now is the recorded time of the
@@ -108,7 +108,7 @@ func (l *Log[S, E]) Update(ctx context.Context, decide func(s S, now time.Time) 
 		return Head{}, err
 	}
 	c := &call[S, E]{ctx: ctx, decide: decide, done: make(chan struct{})}
-	ctx, cancel := context.WithTimeoutCause(ctx, l.o.LockTimeout, errLate)
+	ctx, cancel := context.WithTimeoutCause(ctx, l.o.LockTimeout, errLockTimeout)
 	defer cancel()
 	l.queue.add(c)
 	err := l.lead.takeUnless(ctx, c.done)
@@ -117,7 +117,7 @@ func (l *Log[S, E]) Update(ctx context.Context, decide func(s S, now time.Time) 
 		err = l.serve(ctx, c)
 	case errServed:
 		err = nil
-	case errLate:
+	case errLockTimeout:
 		err = l.j.errorf(l.j.n.lock, ErrLocked, "another write of this process does not end; try again")
 	}
 	if err != nil && l.queue.withdraw(c) {
@@ -201,7 +201,7 @@ func (l *Log[S, E]) exclusively(ctx context.Context, do func() error) error {
 		return err
 	}
 	defer l.lead.release()
-	wait, cancel := context.WithTimeoutCause(ctx, l.o.LockTimeout, errLate)
+	wait, cancel := context.WithTimeoutCause(ctx, l.o.LockTimeout, errLockTimeout)
 	defer cancel()
 	return l.underLock(wait, nil, do)
 }

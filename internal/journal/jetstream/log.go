@@ -279,7 +279,7 @@ func (l *Log) Fetch(parent context.Context, from uint64, take func(uint64, []byt
 	if err != nil {
 		return err
 	}
-	ctx, cancel := journal.Unhurried(parent) // the server answers: each message has a time of its own
+	ctx, cancel := journal.WithoutLockTimeout(parent) // the server answers: each message has a time of its own
 	defer cancel()
 	if last != nil && last.Sequence == from {
 		err = l.give(ctx, last.Sequence, last.Header, last.Data, take)

@@ -73,14 +73,14 @@ func (s *Stream) Status(ctx context.Context) (Status, error) {
 	return st, err
 }
 
-// reportAgain is how often a machine whose server follows the stream reports to the others what it has.
-const reportAgain = time.Minute
+// reportInterval is how often a machine whose server follows the stream reports to the others what it has.
+const reportInterval = time.Minute
 
 // catchUp runs do, which fetches, and then reports to the others, if that is due. What could not
 // be fetched is not reported.
 func (s *Stream) catchUp(ctx context.Context, do func() error) {
 	due := s.reported.Load()
-	if now := s.o.Now().UnixNano(); now-due < int64(reportAgain) || !s.reported.CompareAndSwap(due, now) {
+	if now := s.o.Now().UnixNano(); now-due < int64(reportInterval) || !s.reported.CompareAndSwap(due, now) {
 		_ = do() // it has warned of its error
 		return
 	}

@@ -24,15 +24,15 @@ type watch struct {
 }
 
 const (
-	reserve      = 64 << 20 // bytes that stay free, but on a small disk
-	reserveShare = 20       // of its size
-	lookAgain    = 250 * time.Millisecond
-	badLooks     = 4               // after so many a stream is broken; one may see a stream that is just being made
-	restartAfter = 5 * time.Second // how long after a restart the next one may come
+	reserve       = 64 << 20 // bytes that stay free, but on a small disk
+	reserveShare  = 20       // of its size
+	checkInterval = 250 * time.Millisecond
+	badLooks      = 4               // after so many a stream is broken; one may see a stream that is just being made
+	restartAfter  = 5 * time.Second // how long after a restart the next one may come
 )
 
 func (w *watch) loop(ctx context.Context) {
-	t := time.NewTicker(lookAgain)
+	t := time.NewTicker(checkInterval)
 	defer t.Stop()
 	var restarted time.Time
 	for bad, mended := 0, true; ; {
