@@ -139,7 +139,7 @@ var gitleaksRules = [...]rule{
 	{id: "lob-pub-api-key", form: assigned, triggers: []string{"lob"}, body: `(?i:(test|live)_pub_[a-f0-9]{31})`, head: `(?i:(?:lob))`},
 	{id: "looker-client-id", form: assigned, triggers: []string{"looker"}, body: `(?i:[a-z0-9]{20})`, head: `(?i:(?:looker))`},
 	{id: "looker-client-secret", form: assigned, triggers: []string{"looker"}, body: `(?i:[a-z0-9]{24})`, head: `(?i:(?:looker))`},
-	{id: "mailchimp-api-key", form: assigned, triggers: []string{"mailchimp"}, body: `(?i:[a-f0-9]{32}-us\d\d)`, head: `(?i:(?:MailchimpSDK.initialize|mailchimp))`},
+	{id: "mailchimp-api-key", form: assigned, triggers: []string{"mailchimp"}, body: `(?i:[a-f0-9]{32}-us\d\d)`, head: `(?i:(?:MailchimpSDK\.initialize|mailchimp))`},
 	{id: "mailgun-private-api-token", form: assigned, triggers: []string{"mailgun"}, body: `(?i:key-[a-f0-9]{32})`, head: `(?i:(?:mailgun))`},
 	{id: "mailgun-pub-key", form: assigned, triggers: []string{"mailgun"}, body: `(?i:pubkey-[a-f0-9]{32})`, head: `(?i:(?:mailgun))`},
 	{id: "mailgun-signing-key", form: assigned, triggers: []string{"mailgun"}, body: `(?i:[a-h0-9]{32}-[a-h0-9]{8}-[a-h0-9]{8})`, head: `(?i:(?:mailgun))`},

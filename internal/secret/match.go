@@ -36,7 +36,7 @@ type rule struct {
 
 // matcher is a rule with its expressions.
 type matcher struct {
-	rule
+	*rule
 	whole, called, allowed, allowedAll expression
 }
 
@@ -72,7 +72,56 @@ func (m *matcher) expression() *regexp.Regexp {
 	return m.whole.of(m.body)
 }
 
-// find adds the secrets of a text to spans. low is the text in lower case.
+// prefilter finds, in one pass over a text, the rules that have a trigger in it.
+type prefilter struct {
+	first    [1 << 13]uint32 // by the hash of three bytes: the last trigger that begins with them, counted from 1
+	triggers []trigger
+	short    []trigger // of two bytes
+}
+
+// trigger is a word that makes a rule be tried.
+type trigger struct {
+	word string
+	rule int
+	next uint32 // the trigger before it with the same hash; 0: none
+}
+
+func hash(a, b, c byte) uint32 {
+	return (uint32(a) | uint32(b)<<8 | uint32(c)<<16) * 0x9E3779B1 >> 19
+}
+
+// add enters the triggers of a rule.
+func (p *prefilter) add(rule int, words []string) {
+	for _, w := range words {
+		if len(w) < 3 {
+			p.short = append(p.short, trigger{word: w, rule: rule})
+			continue
+		}
+		at := &p.first[hash(w[0], w[1], w[2])]
+		p.triggers = append(p.triggers, trigger{w, rule, *at})
+		*at = uint32(len(p.triggers))
+	}
+}
+
+// rules tells for each of n rules whether one of its triggers is in a text, which is in lower case.
+func (p *prefilter) rules(low string, n int) []bool {
+	found := make([]bool, n)
+	for i := 0; i+3 <= len(low); i++ {
+		for next := p.first[hash(low[i], low[i+1], low[i+2])]; next > 0; {
+			t := &p.triggers[next-1]
+			if !found[t.rule] && strings.HasPrefix(low[i:], t.word) {
+				found[t.rule] = true
+			}
+			next = t.next
+		}
+	}
+	for _, t := range p.short {
+		found[t.rule] = found[t.rule] || strings.Contains(low, t.word)
+	}
+	return found
+}
+
+// find adds the secrets of a text to spans. low is the text in lower case. It has a trigger.
 func (m *matcher) find(text, low string, spans []span) []span {
 	keep := func(loc []int, at int) {
 		if s, ok := m.secret(text, loc, at); ok {
@@ -81,10 +130,8 @@ func (m *matcher) find(text, low string, spans []span) []span {
 	}
 	switch m.form {
 	case anywhere:
-		if len(m.triggers) == 0 || containsAny(low, m.triggers...) {
-			for _, loc := range m.expression().FindAllStringSubmatchIndex(text, -1) {
-				keep(loc, 0)
-			}
+		for _, loc := range m.expression().FindAllStringSubmatchIndex(text, -1) {
+			keep(loc, 0)
 		}
 		return spans
 	case inLine:
@@ -122,6 +169,8 @@ func (m *matcher) find(text, low string, spans []span) []span {
 			}
 			at += i
 			if m.start && at > 0 && word(text[at-1]) || m.command != "" && !m.commanded(text, at) {
+				at++
+			} else if m.form == assigned && !assigns(text[at+len(w):]) {
 				at++
 			} else if loc := m.match(text, at); loc != nil {
 				keep(loc, at)
@@ -162,14 +211,28 @@ func continued(first, second string) bool {
 		len(second) > 1 && second[0] == '-' && (second[1] == '-' || word(second[1]))
 }
 
+// assigns reports whether an operator and a value with a digit can follow the trigger of a rule of
+// the form assigned. In most prose none does, and the expression need not be tried.
+func assigns(rest string) bool {
+	i := 0
+	for i < len(rest) && i < 80 && (word(rest[i]) || strings.IndexByte(" \t\n\f\r.-'\"", rest[i]) >= 0) {
+		i++ // the rest of the identifier, and the gap
+	}
+	if i == len(rest) || strings.IndexByte("=>:|?,", rest[i]) < 0 {
+		return false
+	}
+	value := strings.TrimLeft(rest[i:min(len(rest), i+1024)], "=>:|?,`'\" \t\n\f\r")
+	if end := strings.IndexAny(value, "`'\" \t\n\f\r"); end >= 0 {
+		value = value[:end]
+	}
+	return strings.ContainsAny(value, "0123456789")
+}
+
 // window is how far a rule looks at first; most secrets are shorter.
 const window = 4 << 10
 
 // match matches the rule where its trigger stands. The offsets count from there.
 func (m *matcher) match(text string, at int) []int {
-	if m.form == assigned && !strings.ContainsAny(text[at:min(len(text), at+80)], "=>:|,") {
-		return nil // there is no operator, as in most prose
-	}
 	// A bounded view keeps a text full of triggers from costing its square.
 	for size := window; ; size *= 4 {
 		view := text[at:min(len(text), at+size)]
@@ -192,7 +255,7 @@ func (m *matcher) secret(text string, loc []int, at int) (span, bool) {
 	if got[0] >= got[1] {
 		return span{}, false
 	}
-	s := span{start: at + got[0], end: at + got[1], rule: &m.rule}
+	s := span{start: at + got[0], end: at + got[1], rule: m.rule}
 	secret := text[s.start:s.end]
 	if m.entropy > 0 && entropy(secret) <= m.entropy || m.is != nil && !m.is(secret) || m.allow != "" && m.allowed.of(m.allow).MatchString(secret) {
 		return s, false

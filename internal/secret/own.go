@@ -11,6 +11,8 @@ const (
 	parameter     = `([^\x00-\x20&;#"'\x60<>)\]},|]`
 	urlHost       = `@(?:[\w\[${<]|[^\x00-\x7f])`
 	pemBegin      = `(?i)-----BEGIN[ A-Z0-9]*PRIVATE KEY(?: BLOCK)?-----`
+	// The entry may be quoted in a sentence.
+	netrcPassword = `password\s+["'\x60]?(\S+?)(?:["'\x60]+[.,;:)\]}]*)?(?:\s|$)`
 	base64Run     = `[A-Za-z0-9+/=]{16}`
 )
 
@@ -39,8 +41,8 @@ var ownRules = [...]rule{
 		body: `(?:^|[^\w.?&-])[A-Z0-9_]*(?:PASSWORD|PASSWD|PASSPHRASE)=["']?([A-Za-z]{6,64})` + following},
 	// The entry of a .netrc file; without the machine it must look like a password.
 	{id: "netrc-password", form: anywhere, triggers: []string{"login"}, is: isReal,
-		body: `(?i)(?:\bmachine\s+\S+|\bdefault)\s+login\s+\S+\s+password\s+(\S+)`},
-	{id: "netrc-password", form: anywhere, triggers: []string{"login"}, is: surePassword, body: `(?i)\blogin\s+\S+\s+password\s+(\S+)`},
+		body: `(?i)(?:\bmachine\s+\S+|\bdefault)\s+login\s+\S+\s+` + netrcPassword},
+	{id: "netrc-password", form: anywhere, triggers: []string{"login"}, is: surePassword, body: `(?i)\blogin\s+\S+\s+` + netrcPassword},
 	{id: "command-password", form: inLine, triggers: []string{"--password="}, broad: 1, is: isReal, body: `(?:^|[\s"'\x60])--(?i:password)=` + argument},
 	{id: "command-password", form: prefixed, triggers: []string{"-p"}, command: mysqlCommand, broad: 1, is: isReal, body: `-p` + argument},
 	{id: "curl-password", form: prefixed, triggers: []string{"-u", "--user"}, command: "curl", broad: 1, is: isReal,

@@ -18,7 +18,10 @@ type Rule struct {
 }
 
 // Redactor finds secrets and takes them out. It is safe for concurrent use.
-type Redactor struct{ rules []*matcher }
+type Redactor struct {
+	rules  []matcher
+	filter prefilter
+}
 
 // marker is the expression of what replaces a secret; its group is a rule's ID.
 var marker = sync.OnceValue(func() *regexp.Regexp {
@@ -29,25 +32,35 @@ var marker = sync.OnceValue(func() *regexp.Regexp {
 // rules. The error names the rule that is wrong. Its ID may be bad or repeated, its expression
 // may not compile or may match the empty text, or its group may be missing.
 func New(extra []Rule) (*Redactor, error) {
-	r := &Redactor{}
-	for _, from := range slices.Concat(ownRules[:], gitleaksRules[:]) {
-		r.rules = append(r.rules, &matcher{rule: from})
+	r := &Redactor{rules: make([]matcher, 0, len(ownRules)+len(gitleaksRules)+len(extra))}
+	for _, table := range [][]rule{ownRules[:], gitleaksRules[:]} {
+		for i := range table {
+			r.rules = append(r.rules, matcher{rule: &table[i]})
+		}
 	}
 	for _, e := range extra {
 		from, err := r.own(e)
 		if err != nil {
 			return nil, fmt.Errorf("redaction rule %q: %w", e.ID, err)
 		}
-		m := &matcher{rule: from}
-		m.expression() // so that the first text does not pay for it
-		r.rules = append(r.rules, m)
+		r.rules = append(r.rules, matcher{rule: &from})
+		r.rules[len(r.rules)-1].expression() // so that the first text does not pay for it
+	}
+	r.filter.triggers = make([]trigger, 0, 2*len(r.rules))
+	for i := range r.rules {
+		r.filter.add(i, r.rules[i].triggers)
 	}
 	return r, nil
 }
 
 // has reports whether there is a rule of an ID.
 func (r *Redactor) has(id string) bool {
-	return slices.ContainsFunc(r.rules, func(m *matcher) bool { return m.id == id })
+	for i := range r.rules {
+		if r.rules[i].id == id {
+			return true
+		}
+	}
+	return false
 }
 
 // own checks a rule of the user's.
@@ -103,8 +116,11 @@ func (r *Redactor) Clean(text string) (clean string, rules []string) {
 // find returns the secrets of a text in no particular order; they can overlap.
 func (r *Redactor) find(text string) (spans []span) {
 	low := lowerASCII(text)
-	for _, m := range r.rules {
-		spans = m.find(text, low, spans)
+	tried := r.filter.rules(low, len(r.rules))
+	for i := range r.rules {
+		if m := &r.rules[i]; tried[i] || len(m.triggers) == 0 {
+			spans = m.find(text, low, spans)
+		}
 	}
 	if len(spans) == 0 {
 		return nil
