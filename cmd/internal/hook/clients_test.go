@@ -122,6 +122,24 @@ func TestAllTogether(t *testing.T) {
 	}
 }
 
+// A directory that was made for one client, and then has a file of another, goes with the last.
+func TestSharedDirectoryGoes(t *testing.T) {
+	p := newMachine(t)
+	before := tree(t, p.Home)
+	both := [][]string{{"vscode"}, {"goose"}}
+	for _, disconnects := range [][][]string{both, {{"goose"}, {"vscode"}}, {nil}} {
+		for _, one := range both {
+			connectAll(t, p, ConnectOptions{Clients: one})
+		}
+		for _, some := range disconnects {
+			disconnectAll(t, p, ConnectOptions{Clients: some})
+		}
+		if d := cmp.Diff(before, tree(t, p.Home)); d != "" {
+			t.Errorf("%v: %s", disconnects, d)
+		}
+	}
+}
+
 // A data directory that is a link to another place stays, also when connect was the first to
 // write there.
 func TestLinkToDataStays(t *testing.T) {

@@ -246,7 +246,7 @@ func (e edit) disconnect(rec *record, dry bool) FileReport {
 		r.Outcome = removed
 	}
 	if was != nil && (gone || f.new) {
-		removeDirs(was.Dirs)
+		rec.removeDirs(was.Dirs)
 	}
 	rec.forget(e)
 	return r

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"leanctx/internal/atomicfile"
 )
@@ -85,6 +86,18 @@ func (r *record) of(e edit) *change {
 		return &r.Files[i]
 	}
 	return nil
+}
+
+// removeDirs removes directories that are empty. The changes in the others may leave them empty.
+func (r *record) removeDirs(dirs []string) {
+	removeDirs(dirs)
+	for _, d := range slices.Backward(dirs) {
+		for i := range r.Files {
+			if c := &r.Files[i]; exists(d) && strings.HasPrefix(c.Path, d+string(filepath.Separator)) {
+				c.Dirs = append([]string{d}, c.Dirs...)
+			}
+		}
+	}
 }
 
 func (r *record) forget(e edit) { r.Files = slices.DeleteFunc(r.Files, e.matches) }
