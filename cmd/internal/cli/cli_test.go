@@ -172,6 +172,7 @@ func TestUsage(t *testing.T) {
 		{"knowledge|fail|x", `lean-ctx knowledge fail: unexpected argument "x"`, ""},
 		{"knowledge|remove|auth", "erasing cannot be undone. Repeat with --yes to confirm.", "lean-ctx knowledge remove auth --yes"},
 		{"mcp|now", `lean-ctx mcp takes no argument, but got "now"`, ""},
+		{"completion|bash|now", `lean-ctx completion bash takes no argument, but got "now"`, ""},
 		{"overview|a|b", `lean-ctx overview: unexpected argument "b"`, "quotes"},
 	}
 	for _, tt := range tests {

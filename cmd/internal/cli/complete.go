@@ -104,6 +104,9 @@ func completion(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		if c.Name() == "completion" {
 			c.Args, c.RunE = cobra.ArbitraryArgs, group // an unknown shell is a mistake in the words
+			for _, shell := range c.Commands() {
+				shell.Args = none
+			}
 		}
 	}
 }

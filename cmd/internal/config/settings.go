@@ -176,7 +176,7 @@ func check(path string, rules []secret.Rule) error {
 		return nil
 	}
 	if _, err := secret.New(rules); err != nil {
-		return &refusal.HintError{Problem: path + ": " + err.Error(), Hint: "patterns are Go regular expressions (RE2)"}
+		return &refusal.HintError{Problem: path + ": " + err.Error(), Hint: "a rule has an id and a pattern, which is a Go regular expression (RE2)"}
 	}
 	return nil
 }
