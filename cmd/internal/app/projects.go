@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"leanctx/cmd/internal/op"
@@ -159,20 +161,21 @@ type projectForget struct {
 // directory belongs to.
 func (f projectForget) NeedsConfirm() string {
 	if f.Erase {
-		return "erasing a project removes everything that is remembered about it"
+		return "erasing a project removes its facts and shared files"
 	}
 	return "this project's memory will no longer be reachable"
 }
 
 type forgotten struct {
 	project.Project
-	Data   string `json:"data"` // where its facts are, or were
+	Data   string `json:"data"`   // where its facts are, or were
+	Agents string `json:"agents"` // where its agents are, beside those of other projects; they stay
 	Erased bool   `json:"erased"`
 }
 
 func (f forgotten) Text() string {
 	if f.Erased {
-		return fmt.Sprintf("Forgot project %s (%s) and erased its memory", f.Name, f.Hash)
+		return fmt.Sprintf("Forgot project %s (%s) and erased its memory; diaries, messages and tasks of its agents are left in %s", f.Name, f.Hash, f.Agents)
 	}
 	return fmt.Sprintf("Forgot project %s (%s); its memory is left in %s", f.Name, f.Hash, f.Data)
 }
@@ -186,7 +189,7 @@ func (c projectCommands) forget(ctx context.Context, sc op.Scope, a projectForge
 	if err != nil {
 		return forgotten{}, err
 	}
-	f := forgotten{p, "", a.Erase}
+	f := forgotten{Project: p, Agents: filepath.Join(c.stores.config.DataDir, "agents"), Erased: a.Erase}
 	m, err := c.stores.membership(p.Hash)
 	if err != nil {
 		return f, err
@@ -201,7 +204,11 @@ func (c projectCommands) forget(ctx context.Context, sc op.Scope, a projectForge
 	}
 	defer root.Close()
 	data := path.Join("knowledge", p.Hash)
-	return f, errors.Join(root.RemoveAll(data), root.RemoveAll(data+".known"), root.RemoveAll(path.Join(teamsDir, p.Hash)))
+	names, err := fs.Glob(root.FS(), path.Join("logs", "briefings", p.Hash+"-*"))
+	for _, name := range append(names, data, data+".known", path.Join("agents", "shared", p.Hash), path.Join(teamsDir, p.Hash)) {
+		err = errors.Join(err, root.RemoveAll(name))
+	}
+	return f, err
 }
 
 // at returns the map, and the given path or the project's.

@@ -1,7 +1,11 @@
 package app
 
 import (
+	"bytes"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -157,4 +161,35 @@ func (c client) resource(uri string) string {
 		fmt.Fprint(&b, x.Text)
 	}
 	return b.String()
+}
+
+// Erasing a project takes its facts, the files that its agents shared and what hooks told of it,
+// and says what it leaves.
+func TestErasedProject(t *testing.T) {
+	dir := home(t)
+	if err := os.WriteFile(filepath.Join(dir, "my-app", "f.txt"), []byte("walrus in a file"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ran(t, "remember", "sea/animal", "walrus")
+	a := registered(t, "cursor", "dev")
+	ran(t, "--agent", a, "share", "push", "f.txt")
+	ran(t, "--agent", a, "task", "create", "feed it")
+	hooked(t, "claude-code", "session-start", "one", "")
+	agents := filepath.Join(dir, "data", "agents")
+	if said := ran(t, "project", "forget", "my-app", "--erase", "--yes"); !strings.HasSuffix(said, " and erased its memory; diaries, messages and tasks of its agents are left in "+agents+"\n") {
+		t.Error(said)
+	}
+	err := filepath.WalkDir(filepath.Join(dir, "data"), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if bytes.Contains(text, []byte("walrus")) || bytes.Contains(text, []byte("sea/animal")) {
+			t.Errorf("%s has %s", path, text)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
 }
