@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"leanctx/internal/proctest"
 )
 
 // A rewording says the same in other words that the rules know.
@@ -270,23 +272,17 @@ func TestKeySpeaksOfOrder(t *testing.T) {
 // quadratic took a thousand times as long and more.
 func TestLargeValue(t *testing.T) {
 	const size = 64 << 10
-	least := func(unit string, rounds int) time.Duration {
-		v, best := strings.Repeat(unit, size/len(unit)), time.Hour
-		for range rounds {
-			began := time.Now()
+	least := func(unit string, enough time.Duration) time.Duration {
+		v := strings.Repeat(unit, size/len(unit))
+		return proctest.Best(enough, func() {
 			for _, w := range []string{v + " x", "x " + v, v[:len(v)/2]} {
 				Compare("", v, w)
 			}
-			best = min(best, time.Since(began))
-		}
-		return best
+		})
 	}
-	floor := least("The session token of the auth service is kept in Redis for 30 minutes, see src/auth/token_store.go. ", 3)
+	floor := least("The session token of the auth service is kept in Redis for 30 minutes, see src/auth/token_store.go. ", 0)
 	for _, unit := range []string{"a", "9", "(", ")", "\"", "a, ", "a,", "no ", "the ", "a and ", "1 ", "100 ", "one ", "[", "]", "}", "-", "'", ".", ", ", "A", "日", "é ", "x=1 ", "1h ", "running ", "aaa ", "\xff", "1,000,", "it's "} {
-		took := least(unit, 1)
-		if took > 50*floor { // perhaps another process had the processor
-			took = least(unit, 3)
-		}
+		took := least(unit, 50*floor)
 		t.Logf("%-10q %8v (%.1f times prose)", unit, took.Round(10*time.Microsecond), float64(took)/float64(floor))
 		if took > 50*floor {
 			t.Errorf("%q repeated: %v, prose %v", unit, took, floor)

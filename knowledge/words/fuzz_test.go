@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"leanctx/internal/proctest"
 )
 
 // FuzzTerms: any text has words; none is empty or without end, and a memory of words changes nothing. The work is
@@ -50,19 +52,12 @@ var repeated = []string{"y", "Y", "yyyyyyyyyyyyy ", "aY", "a1", "1", "a.", "a-",
 // quadratic took a thousand times as long and more. The bytes are those after normalization, which makes 33 of ﷺ.
 func TestAnyTextIsCutInLinearTime(t *testing.T) {
 	const size = 64 << 10
-	least := func(text string) time.Duration {
-		best := time.Hour
-		for range 3 {
-			start := time.Now()
-			Terms(text)
-			best = min(best, time.Since(start))
-		}
-		return best
-	}
 	prose := "The session token of the auth service is kept in Redis for 30 minutes, see src/auth/token_store.go. "
-	floor := least(strings.Repeat(prose, size/len(prose)))
+	prose = strings.Repeat(prose, size/len(prose))
+	floor := proctest.Best(0, func() { Terms(prose) })
 	for _, s := range repeated {
-		if took := least(strings.Repeat(s, size/max(len(s), len(compatible(s))))); took > 25*floor {
+		text := strings.Repeat(s, size/max(len(s), len(compatible(s))))
+		if took := proctest.Best(25*floor, func() { Terms(text) }); took > 25*floor {
 			t.Errorf("64 KiB of %q took %v, prose %v", s, took, floor)
 		} else {
 			t.Logf("%-16q %8v (%.1f times prose)", s, took.Round(10*time.Microsecond), float64(took)/float64(floor))
