@@ -75,9 +75,10 @@ type Bundle struct {
 }
 
 // received returns the bundles of the handoffs and the claims that now become the agent's:
-// those handed to its type. Claims handed to the agent itself are its own already.
+// those handed to its type. Claims handed to the agent itself are its own already. A diary entry
+// is in one bundle alone.
 func (p *project) received(id string, list []*handoffRecord, now time.Time) (out []Bundle, claims []event) {
-	token := p.fence
+	token, told := p.fence, map[string]bool{} // diary entries
 	for _, h := range list {
 		b := Bundle{From: h.From, Role: h.Role, Summary: h.Summary, Tasks: h.Tasks, Facts: h.Facts, Files: h.Files, At: h.At}
 		for _, c := range h.Claims {
@@ -92,7 +93,10 @@ func (p *project) received(id string, list []*handoffRecord, now time.Time) (out
 			b.Claims = append(b.Claims, lease.Held{Path: c.Path, AgentID: id, Token: c.Token})
 		}
 		for _, e := range h.Diary {
-			b.Diary = append(b.Diary, e.Shown())
+			if ref := e.Ref(h.From); !told[ref] {
+				told[ref] = true
+				b.Diary = append(b.Diary, e.Shown())
+			}
 		}
 		out = append(out, b)
 	}
@@ -143,7 +147,7 @@ func (h *handoffRecord) sum() string {
 // HandoffArgs is the arguments of handoff.
 type HandoffArgs struct {
 	ToAgent string `json:"to_agent" arg:"1" alias:"to" jsonschema:"who takes over: an id, the beginning of one, or a type. Of a type, the agent that was active last takes over, or else the next one to register"`
-	Message string `json:"message" arg:"2" jsonschema:"what was done, what is left, what to watch for"`
+	Message string `json:"message" arg:"2" short:"m" jsonschema:"what was done, what is left, what to watch for"`
 }
 
 // HandedOver is the result of handoff.

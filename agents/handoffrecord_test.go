@@ -56,6 +56,24 @@ func TestBundle(t *testing.T) {
 	}
 }
 
+// Two handoffs of one sender in one answer tell each entry of its diary once.
+func TestDiaryIsToldOnce(t *testing.T) {
+	b := newFixture(t)
+	s := b.open()
+	me, other := join(t, s, "cursor", ""), join(t, s, "claude", "")
+	for _, text := range []string{"first", "second"} {
+		b.clock.pass(time.Minute)
+		must[diary.Noted](t)(me.Diary(t.Context(), Note{Message: text}))
+		must[HandedOver](t)(me.Handoff(t.Context(), HandoffArgs{ToAgent: other.Self(), Message: text}))
+	}
+	r := must[Synced](t)(other.Sync(t.Context(), NoArgs{}))
+	for _, text := range []string{"] first (", "] second ("} {
+		if n := strings.Count(r.Text(), text); n != 1 {
+			t.Errorf("%q is told %d times:\n%s", text, n, r.Text())
+		}
+	}
+}
+
 func bundle(h *handoffRecord) Bundle {
 	list, _ := newProject("").received(h.To, []*handoffRecord{h}, t0)
 	return list[0]

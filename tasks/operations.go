@@ -64,7 +64,7 @@ func (s *Store) Create(ctx context.Context, d Draft) (CreatedTask, error) {
 	var err error
 	if r.Assignee, note, err = s.resolve(ctx, to); err != nil {
 		if e, ok := errors.AsType[*refusal.NotFoundError](err); ok {
-			err = refusal.NotFound("%s; without to_agent whoever claims the task does it", e.What)
+			err = refusal.NotFound("%s; leave the agent out, and whoever claims the task does it", e.What)
 		}
 		return CreatedTask{}, err
 	}

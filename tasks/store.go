@@ -230,7 +230,7 @@ func (e *TakenError) Error() string {
 	case e.Creator != "" && e.Creator != e.By:
 		text += ", given by " + prose.Brief(e.Creator) + ": only they may change its state"
 	}
-	return text + "; send it a message, or have it handed over"
+	return text + "; send a message, or have the task handed over"
 }
 
 // TransitionError means that a task cannot go from one state to another.
@@ -239,9 +239,12 @@ type TransitionError struct {
 	From, To State
 }
 
-func (e *TransitionError) Error() string {
+func (e *TransitionError) Error() string { return e.TextIn(prose.MCP) }
+
+// TextIn is the problem and what to do, in the caller's syntax.
+func (e *TransitionError) TextIn(call prose.Syntax) string {
 	if e.From.Final() {
-		return fmt.Sprintf("task %s is %s, which is final; for more work create a task with references=%s", e.Task, e.From, e.Task)
+		return fmt.Sprintf("task %s is %s, which is final; for more work create a task with %s", e.Task, e.From, call("", "references", e.Task))
 	}
 	return fmt.Sprintf("task %s cannot go from %s to %s; from %s it goes to %s", e.Task, e.From, e.To, e.From, stateNames(e.From.Next()))
 }

@@ -96,10 +96,10 @@ func TestClaim(t *testing.T) {
 	ctx, c := t.Context(), newClock()
 	s := open(t, t.TempDir(), &Options{ProjectHash: hash, Now: c.now})
 	id := made(t, s.as("cursor-a3f8"), Draft{Title: "Look at it", ToAgent: "claude"})
-	mustBe(t, text(s.as("gemini-0001").Claim(ctx, TaskClaim{id})), "error: task "+id+" is claude's; send it a message, or have it handed over")
+	mustBe(t, text(s.as("gemini-0001").Claim(ctx, TaskClaim{id})), "error: task "+id+" is claude's; send a message, or have the task handed over")
 	mustBe(t, text(s.as("claude-b7e2").Claim(ctx, TaskClaim{id})), "Task "+id+" claimed by claude-b7e2: Created → Working")
 	mustBe(t, text(s.as("claude-b7e2").Claim(ctx, TaskClaim{id})), "Task "+id+" is already claimed by claude-b7e2 (state: Working)")
-	mustBe(t, text(s.as("claude-0002").Claim(ctx, TaskClaim{id})), "error: task "+id+" is claude-b7e2's; send it a message, or have it handed over")
+	mustBe(t, text(s.as("claude-0002").Claim(ctx, TaskClaim{id})), "error: task "+id+" is claude-b7e2's; send a message, or have the task handed over")
 	_, err := s.as("claude-0002").Update(ctx, Update{TaskID: id, State: "Working"})
 	if _, ok := errors.AsType[*TakenError](err); !ok {
 		t.Errorf("working on another's task: %v", err)

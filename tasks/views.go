@@ -331,7 +331,7 @@ func (r List) TextIn(call prose.Syntax) string {
 		fmt.Fprintf(&b, "\n  %s waits for a task that will not be completed; %s", r.Tasks[i].Blocked.ID, freeing(call, r.Tasks[i].Blocked.ID))
 	}
 	if r.Older {
-		b.WriteString("\n  … and those finished over 90 days ago (state=all)")
+		b.WriteString("\n  … and those finished over 90 days ago (" + call("", "state", "all") + ")")
 	}
 	return b.String()
 }
