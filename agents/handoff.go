@@ -246,8 +246,10 @@ func (p *project) successor(me *agent, name string, now time.Time) (id, note str
 		switch {
 		case len(all) == 0:
 			return to.kind, waits(to.kind), nil
-		case len(others) == 0:
+		case len(others) == 0 && to.kind == me.Type: // it would get its own work back
 			return "", "", refusal.NotFound("No agent found: no other %s is here", to.kind)
+		case len(others) == 0:
+			return to.kind, absence(now, all...), nil
 		}
 		to.agent = others[0]
 	}

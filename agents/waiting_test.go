@@ -45,6 +45,35 @@ func TestTypeThatIsNotHereYet(t *testing.T) {
 	}
 }
 
+// A handoff to a type whose agents are all away waits for one of them, or for a new one. To one's
+// own type it would come back.
+func TestHandoffToATypeThatIsAway(t *testing.T) {
+	for _, finished := range []bool{true, false} {
+		b, ctx := newFixture(t), t.Context()
+		s := b.open()
+		away := join(t, s, "claude", "")
+		if finished {
+			must[Updated](t)(away.Status(ctx, StatusArgs{Status: "finished"}))
+		}
+		b.clock.pass(25 * time.Hour)
+		cursor := join(t, s, "cursor", "dev")
+		if _, err := cursor.Handoff(ctx, HandoffArgs{ToAgent: "cursor", Message: "go on"}); err == nil || !strings.Contains(err.Error(), "no other cursor is here") {
+			t.Errorf("to its own type: %v", err)
+		}
+		handed := must[HandedOver](t)(cursor.Handoff(ctx, HandoffArgs{ToAgent: "claude", Message: "go on"}))
+		if handed.To != "claude" || !strings.Contains(handed.Note, away.Self()) {
+			t.Errorf("finished %v: %s", finished, handed.Text())
+		}
+		to := away
+		if finished {
+			to = join(t, s, "claude", "another")
+		}
+		if got := read(t, to); len(got.Handoffs) != 1 {
+			t.Errorf("finished %v: %s", finished, got.Text())
+		}
+	}
+}
+
 // A handoff names the facts of the sender's session, five at most.
 func TestHandoffNamesFactsOfTheSession(t *testing.T) {
 	b, ctx := newFixture(t), t.Context()
