@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"leanctx/agents"
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/transfer"
+	"leanctx/tasks"
 )
 
 // UsageError is a mistake in the arguments. Its text says what is wrong and shows a
@@ -139,6 +141,7 @@ const (
 	Unreadable               // the store is corrupt, or newer than this program (12)
 	Interrupted              // the caller gave up (130)
 	Forbidden                // the caller may not (1); only over the network
+	Conflict                 // another agent has it, or it is final (1)
 )
 
 // Classify says what an error means.
@@ -154,6 +157,8 @@ func Classify(err error) Class {
 		return Unreadable
 	case is[*ForbiddenError](err):
 		return Forbidden
+	case is[*tasks.TransitionError](err), is[*tasks.TakenError](err), is[*agents.HeldError](err):
+		return Conflict
 	case errors.Is(err, journal.ErrInDoubt):
 		return Failed // and said so, also where the caller was interrupted
 	case errors.Is(err, context.Canceled):

@@ -150,9 +150,6 @@ func (h *taskHandler) writing(ctx context.Context) (*tasks.Store, error) {
 // a2aError is an error of the store in the words of the protocol.
 func a2aError(err error) error {
 	kind := a2a.ErrInternalError
-	if _, ok := errors.AsType[*tasks.TransitionError](err); ok {
-		return a2a.NewError(a2a.ErrUnsupportedOperation, err.Error())
-	}
 	if _, ok := errors.AsType[*a2a.Error](err); ok {
 		return err
 	}
@@ -163,6 +160,8 @@ func a2aError(err error) error {
 		kind = a2a.ErrTaskNotFound
 	case op.Forbidden:
 		kind = a2a.ErrUnauthorized
+	case op.Conflict:
+		kind = a2a.ErrUnsupportedOperation
 	case op.Locked, op.Interrupted:
 		kind = a2a.ErrServerError
 	}
@@ -388,6 +387,9 @@ func (h *taskHandler) create(ctx context.Context, store *tasks.Store, m *a2a.Mes
 		d.Parent = m.ContextID
 	}
 	made, err := store.Create(ctx, d)
+	if op.Classify(err) == op.NotFound {
+		err = a2a.NewError(a2a.ErrInvalidParams, "message.metadata."+toAgent+": "+err.Error())
+	}
 	return made.Task.ID, err
 }
 

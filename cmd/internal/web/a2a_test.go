@@ -10,6 +10,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"leanctx/agents"
 	"leanctx/tasks"
 )
 
@@ -344,7 +345,12 @@ func TestA2AWaits(t *testing.T) {
 
 // The REST binding answers with the codes of the specification.
 func TestA2AREST(t *testing.T) {
-	f := serve(t, nil)
+	directory, err := agents.Open(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = directory.Close() })
+	f := serve(t, func(_ *Options, o *storeOptions) { o.tasks.Agents = directory })
 	do := func(method, path, body string) (int, string) {
 		return f.do(t, f.request(t, method, "/a2a/v1"+path, body, nil))
 	}
@@ -365,6 +371,7 @@ func TestA2AREST(t *testing.T) {
 		{http.MethodPost, "/tasks/" + id + ":cancel", "", 400, "TASK_NOT_CANCELABLE"},
 		{http.MethodPost, "/tasks/t-000000:cancel", "", 404, "TASK_NOT_FOUND"},
 		{http.MethodGet, "/tasks/t-000000", "", 404, "TASK_NOT_FOUND"},
+		{http.MethodPost, "/message:send", send("Fix it", `,"metadata":{"to_agent":"cursor-9999"}`), 400, "INVALID_PARAMS"},
 		{http.MethodGet, "/tasks?pageSize=x", "", 400, "INVALID_REQUEST"},
 		{http.MethodPost, "/message:send", "{", 400, "PARSE_ERROR"},
 		{http.MethodGet, "/tasks/" + id + "/pushNotificationConfigs", "", 400, "PUSH_NOTIFICATION_NOT_SUPPORTED"},
@@ -374,6 +381,16 @@ func TestA2AREST(t *testing.T) {
 		if status != c.status || !strings.Contains(body, c.reason) {
 			t.Errorf("%s %s: %d %s, want %d %s", c.method, c.path, status, body, c.status, c.reason)
 		}
+	}
+}
+
+// What another agent has, or is final, is a conflict and no failure of the server.
+func TestConflictIsNoFailure(t *testing.T) {
+	f := serve(t, nil)
+	id := string(f.rpc(t, "SendMessage", send("Fix it", "")).task(t).ID)
+	f.update(t, tasks.Update{TaskID: id, State: "canceled"})
+	if status, body := f.post(t, "/api/task/update", fmt.Sprintf(`{"task_id":%q,"state":"working"}`, id)); status != 409 || code(t, body) != "conflict" {
+		t.Errorf("got %d %s", status, body)
 	}
 }
 

@@ -210,7 +210,7 @@ var classes = map[op.Class]struct {
 	op.Failed: {http.StatusInternalServerError, "failed"}, op.Usage: {http.StatusBadRequest, "usage"},
 	op.NotFound: {http.StatusNotFound, "not_found"}, op.Forbidden: {http.StatusForbidden, "forbidden"},
 	op.Locked: {http.StatusServiceUnavailable, "locked"}, op.Unreadable: {http.StatusInternalServerError, "unreadable"},
-	op.Interrupted: {http.StatusServiceUnavailable, "interrupted"},
+	op.Interrupted: {http.StatusServiceUnavailable, "interrupted"}, op.Conflict: {http.StatusConflict, "conflict"},
 }
 
 func writeJSON(w http.ResponseWriter, status int, body any) {

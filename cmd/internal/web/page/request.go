@@ -186,7 +186,7 @@ var classes = map[op.Class]struct {
 	status        int
 }{
 	op.Failed: {"That failed", "", http.StatusInternalServerError}, op.Interrupted: {"That failed", "", http.StatusInternalServerError},
-	op.Usage: {"Not possible", "", http.StatusBadRequest}, op.NotFound: {"Not found", "", http.StatusNotFound},
+	op.Usage: {"Not possible", "", http.StatusBadRequest}, op.Conflict: {"Not possible", "", http.StatusConflict}, op.NotFound: {"Not found", "", http.StatusNotFound},
 	op.Forbidden:  {"Not allowed", "", http.StatusForbidden},
 	op.Locked:     {"Locked", ". Load the page again in a moment.", http.StatusServiceUnavailable},
 	op.Unreadable: {"The store cannot be read", ". lean-ctx doctor says what to do.", http.StatusInternalServerError},
