@@ -156,8 +156,7 @@ func (q *Question) scan(text string) {
 	seen := map[string]int{}
 	var stops []term
 	var order []int // of each token the term it is, -1 for none
-	known := words.NewLexicon()
-	known.Scan(text, func(t words.Token) {
+	words.Scan(text, func(t words.Token) {
 		switch t.Kind {
 		case words.Tail:
 			order = append(order, -1)

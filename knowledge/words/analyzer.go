@@ -32,7 +32,7 @@ func NewLexicon() *Lexicon { return &Lexicon{words: map[string]Token{}} }
 
 // Of more words, or longer ones, no memory is kept: texts may be anything.
 const (
-	maxWords    = 1 << 16
+	maxWords    = 1 << 14
 	longestWord = 24
 )
 
@@ -43,9 +43,10 @@ func (a *Lexicon) plain(s string) Token {
 	}
 	t, ok := a.words[s]
 	if !ok {
+		s = strings.Clone(s) // or the text would be kept with the word
 		t = plainWord(s)
 		if len(a.words) < maxWords {
-			a.words[strings.Clone(s)] = t
+			a.words[s] = t
 		}
 	}
 	return t

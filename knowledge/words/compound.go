@@ -1,7 +1,6 @@
 package words
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,7 +19,8 @@ func (a *Lexicon) chunk(chunk string, emit func(Token)) {
 		}
 		chunk = base
 	}
-	components := split(chunk, outer)
+	var room [8]string
+	components := split(room[:0], chunk, outer)
 	meaning, tokens := false, 0
 	see := func(t Token) {
 		meaning = meaning || t.Kind == Word
@@ -35,7 +35,7 @@ func (a *Lexicon) chunk(chunk string, emit func(Token)) {
 		if !meaning {
 			k = Word // "to-do": its parts say nothing, so it is the word
 		}
-		emit(a.whole(k, tokens, func() []string { return split(chunk, joiner) }))
+		emit(a.whole(k, tokens, split(components[:0], chunk, joiner)))
 	}
 }
 
@@ -68,40 +68,51 @@ func inner(r rune) bool {
 
 func outer(r rune) bool { return joiner(r) && !inner(r) }
 
-// split cuts a compound at the joiners that at reports. A full stop between digits (2.6.1) and an
-// apostrophe (don't) do not part, and a possessive 's is dropped.
-func split(chunk string, at func(rune) bool) []string {
-	var out []string
-	var b strings.Builder
-	flush := func() {
-		if b.Len() > 0 {
-			out = append(out, b.String())
-			b.Reset()
+// split appends the parts of a compound to out. It cuts at the joiners that at reports. A full stop between digits
+// (2.6.1) and an apostrophe (don't) do not part, and a possessive 's is dropped.
+func split(out []string, chunk string, at func(rune) bool) []string {
+	start, quoted, prev := 0, false, rune(0)
+	add := func(part string) {
+		if quoted {
+			part, quoted = apostrophes.Replace(part), false
+		}
+		if part != "" {
+			out = append(out, part)
 		}
 	}
-	runes := []rune(chunk)
-	for i, r := range runes {
+	for i, r := range chunk {
+		rest := chunk[i+utf8.RuneLen(r):]
 		switch {
 		case !at(r):
-			b.WriteRune(r)
 		case r == '\'' || r == '’':
-			if i+2 == len(runes) && (runes[i+1] == 's' || runes[i+1] == 'S') {
-				flush()
+			if rest == "s" || rest == "S" {
+				add(chunk[start:i])
 				return out
 			}
-		case r == '.' && i > 0 && i+1 < len(runes) && unicode.IsDigit(runes[i-1]) && unicode.IsDigit(runes[i+1]):
-			b.WriteRune(r)
+			quoted = true
+		case r == '.' && unicode.IsDigit(prev) && unicode.IsDigit(first(rest)):
 		default:
-			flush()
+			add(chunk[start:i])
+			start = len(chunk) - len(rest)
 		}
+		prev = r
 	}
-	flush()
+	add(chunk[start:])
 	return out
+}
+
+var apostrophes = strings.NewReplacer("'", "", "’", "")
+
+// first is the first letter of a text.
+func first(s string) rune {
+	r, _ := utf8.DecodeRuneInString(s)
+	return r
 }
 
 // component emits the parts of one name and, if there are several, the whole.
 func (a *Lexicon) component(c string, emit func(Token)) {
-	names := split(c, inner)
+	var room, inName [8]string
+	names := split(room[:0], c, inner)
 	parts, meaning := 0, false
 	for _, n := range names {
 		if strings.Contains(n, ".") { // a version number: one word, with or without its v
@@ -109,7 +120,7 @@ func (a *Lexicon) component(c string, emit func(Token)) {
 			parts, meaning = parts+1, true
 			continue
 		}
-		for _, p := range camel(n) {
+		for _, p := range camel(inName[:0], n) {
 			t := a.plain(p)
 			parts, meaning = parts+1, meaning || t.Kind == Word
 			emit(t)
@@ -120,16 +131,16 @@ func (a *Lexicon) component(c string, emit func(Token)) {
 		if !meaning {
 			k = Word
 		}
-		emit(a.whole(k, parts, func() []string { return names }))
+		emit(a.whole(k, parts, names))
 	}
 }
 
 // whole is the token of a compound.
-func (a *Lexicon) whole(k Kind, span int, parts func() []string) Token {
+func (a *Lexicon) whole(k Kind, span int, parts []string) Token {
 	if k == Whole && a != nil && a.partsOnly {
 		return Token{Kind: k, Span: span}
 	}
-	return Token{Term: wholeWord(parts()), Kind: k, Span: span}
+	return Token{Term: wholeWord(parts), Kind: k, Span: span}
 }
 
 // wholeWord is the term of a compound's parts run together: what someone would write who writes it as one word.
@@ -144,43 +155,34 @@ func plainWord(s string) Token {
 	return Token{Term: clip(stem(s)), Written: s}
 }
 
-// camel cuts at changes of case and between two or more letters and digits: getUserName, HTTPServer, sha256.
-func camel(c string) []string {
-	var out []string
-	runes := []rune(c)
-	start, number := 0, false
-	for i := 1; i < len(runes); i++ {
-		cut, digits := boundary(runes, start, i, number)
+// camel appends the parts of a name to out. It cuts at changes of case and between two or more letters and digits:
+// getUserName, HTTPServer, sha256.
+func camel(out []string, name string) []string {
+	start, length := 0, 0          // of the part that is read
+	digits, number := false, false // whether it holds a digit, and whether it began as digits behind letters
+	prev := rune(0)
+	for i, r := range name {
+		rest := name[i+utf8.RuneLen(r):]
+		cut := false
+		switch {
+		case i == 0:
+		case unicode.IsDigit(r):
+			cut = length >= 2 && !digits
+		case unicode.IsDigit(prev):
+			cut = number || unicode.IsUpper(r) && unicode.IsLower(first(rest))
+		case unicode.IsUpper(r):
+			inner := unicode.IsUpper(prev) && unicode.IsLower(first(rest)) && rest != "s" // APIs, URLs
+			cut = unicode.IsLower(prev) || inner
+		}
 		if cut {
-			out = append(out, string(runes[start:i]))
-			start, number = i, digits
+			out = append(out, name[start:i])
+			start, length, digits, number = i, 0, false, unicode.IsDigit(r)
 		}
+		length++
+		digits = digits || unicode.IsDigit(r)
+		prev = r
 	}
-	return append(out, string(runes[start:]))
-}
-
-// boundary reports whether a part ends before runes[i], and whether a part of digits begins there. number tells that
-// the part from start is one of digits cut from letters.
-func boundary(runes []rune, start, i int, number bool) (cut, digits bool) {
-	prev, r := runes[i-1], runes[i]
-	switch {
-	case unicode.IsDigit(r):
-		letters := i-start >= 2 && !slices.ContainsFunc(runes[start:i], unicode.IsDigit)
-		return letters, letters
-	case unicode.IsDigit(prev):
-		return number || unicode.IsUpper(r) && i+1 < len(runes) && unicode.IsLower(runes[i+1]), false
-	case unicode.IsUpper(r):
-		if unicode.IsLower(prev) {
-			return true, false
-		}
-		next := i + 1
-		if next >= len(runes) || !unicode.IsLower(runes[next]) || !unicode.IsUpper(prev) {
-			return false, false
-		}
-		plural := next+1 == len(runes) && runes[next] == 's' // APIs, URLs
-		return !plural, false
-	}
-	return false, false
+	return append(out, name[start:])
 }
 
 // clip cuts an over-long term at a rune's end.
