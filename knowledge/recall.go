@@ -447,6 +447,7 @@ func (l *lookup) candidates(ctx context.Context, k state.Reader, x *state.Index,
 			}
 		}
 	}
+	c.ranked = make([]recall.Candidate, 0, len(c.versions))
 	for _, v := range c.versions {
 		since, _ := state.PeriodNow(k, v, f.now)
 		c.ranked = append(c.ranked, recall.Candidate{
@@ -492,7 +493,9 @@ const minUnasked = .1
 // would not have found what is shown.
 func (c *candidates) answer(r *Recalled, parsed *recall.Question, m *questionMeaning) {
 	r.compared = c.versions
-	for _, a := range parsed.Rank(c.ranked, m.compared()) {
+	answers := parsed.Rank(c.ranked, m.compared())
+	r.Facts = make([]Found, 0, len(answers))
+	for _, a := range answers {
 		if r.query.Prompt && (a.Maybe || len(r.Facts) > 0 && (a.Score < minUnasked || a.Outdated >= 0)) {
 			continue // a prompt's facts have no marks, and an outdated one would stand for what holds
 		}

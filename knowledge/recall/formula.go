@@ -243,6 +243,7 @@ const (
 	maxEncoded       = 2 << 10   // bytes of a text that are encoded
 	maxName          = 256       // bytes of a question or key that is compared as a name
 	maxRead          = 512 << 10 // bytes of all candidates that are cut into words
+	maxKept          = 1 << 14   // different words of all candidates up to which a matcher is used again
 	maxPaired        = 200       // words of a fact that are compared with another one's
 	maxSuperseded    = 6         // answers for which a newer fact is looked for
 	maxTwins         = 2         // facts that are alike: of more none takes another's place

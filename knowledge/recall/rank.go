@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"leanctx/knowledge/words"
@@ -108,9 +109,14 @@ type match struct {
 	share float64
 }
 
+// matchers are used again, since most words of a text were met before.
+var matchers = sync.Pool{New: func() any { return &matcher{known: words.NewLexicon(), ids: map[string]int32{}} }}
+
+// newMatcher returns a matcher, to be freed after its last use.
 func newMatcher(q *Question, meaning *Meaning) *matcher {
 	n := len(q.terms)
-	m := &matcher{q: q, meaning: meaning, by: meaning.by(), known: words.NewLexicon(), left: maxRead, ids: map[string]int32{},
+	m := matchers.Get().(*matcher)
+	*m = matcher{q: q, meaning: meaning, by: meaning.by(), known: m.known, left: maxRead, ids: m.ids, matches: m.matches[:0], seen: m.seen[:0], df: m.df[:0],
 		x: make([]float64, n), share: make([]float64, n), tf: make([]float64, n)}
 	for i, t := range q.terms {
 		for _, s := range t.substitutes {
@@ -121,11 +127,22 @@ func newMatcher(q *Question, meaning *Meaning) *matcher {
 	return m
 }
 
+// free gives the matcher back, without what it had read.
+func (m *matcher) free() {
+	if len(m.ids) > maxKept {
+		return
+	}
+	clear(m.ids)
+	clear(m.matches)
+	m.q, m.meaning = nil, nil
+	matchers.Put(m)
+}
+
 func (m *matcher) id(term string) int32 {
 	id, ok := m.ids[term]
 	if !ok {
 		id = int32(len(m.ids))
-		m.ids[strings.Clone(term)] = id
+		m.ids[term] = id
 		m.matches, m.seen, m.df = append(m.matches, nil), append(m.seen, 0), append(m.df, 0)
 	}
 	return id
@@ -277,6 +294,7 @@ func (q *Question) Related(candidates []Candidate, meaning *Meaning) []Answer {
 // probability that there is an answer, whatever the question may name.
 func (q *Question) rank(candidates []Candidate, meaning *Meaning, by *constants) (answers []Answer, p float64) {
 	m := newMatcher(q, meaning)
+	defer m.free()
 	m.by = by
 	all := make([]features, len(candidates))
 	order := make([]int, len(candidates))
