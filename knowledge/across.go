@@ -108,10 +108,11 @@ func (l *lookup) markOutdated(ctx context.Context, r *Recalled) {
 			if !conflict.NamesReplaced(v.Value) {
 				continue
 			}
+			by := fact.IDOf(v.Category, v.Key)
 			form := conflict.Of(statementOf(v))
 			for i := range r.Facts {
 				f := &r.Facts[i]
-				n, by := fact.IDOf(f.Category, f.Key), fact.IDOf(v.Category, v.Key)
+				n := fact.IDOf(f.Category, f.Key)
 				if n != by && v.ValidFrom.After(f.ValidFrom) && conflict.Of(statementOf(f.Version)).Before(form) == conflict.Replaced && !Judged(k.Judged, n, by) {
 					f.Outdated = v.Category + "/" + v.Key
 				}

@@ -208,10 +208,11 @@ func (f Form) Mentions() []string {
 	return out
 }
 
-// NamesReplaced is a quick look whether a value may name something as replaced.
+// NamesReplaced reports whether a value names something as replaced. Most values are not even taken apart for it.
 func NamesReplaced(value string) bool {
-	value = strings.ToLower(value)
-	return slices.ContainsFunc([]string{"from ", "replac", "instead", "no longer", "rather", "dropped", "supersed"}, func(w string) bool { return strings.Contains(value, w) })
+	lower := strings.ToLower(value)
+	holds := func(w string) bool { return strings.Contains(lower, w) }
+	return slices.ContainsFunc([]string{"from ", "replac", "instead", "no longer", "rather", "dropped", "supersed"}, holds) && len(replacements(value)) > 0
 }
 
 // shared counts the words of the subjects that both have, and those that one has alone.
