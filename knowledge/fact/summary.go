@@ -94,54 +94,39 @@ func (s *Summary) Salience(t time.Time, r Retrievals) float64 {
 	return min(max(x, 0), 100)
 }
 
-// The marks of a stored summary.
+// The marks of a stored summary, beside those of its Pin.
 const (
-	markEnds = 1 << iota
-	markArchived
+	markArchived = 1 << (iota + 2)
 	markDecision
-	markPinned
-	markPinnedByUser
-	markRead
-	markRenamed
-	markWithdrawn
 )
+
+// never is the zero time. It stands for a time that there is not.
+var never = time.Time{}.Unix()
 
 // Append adds the stored form of a summary to b: numbers of variable length, without
 // names. To change it is another version of the index.
 func (s *Summary) Append(b []byte) []byte {
-	marks := byte(0)
-	for _, m := range []struct {
-		mark byte
-		set  bool
-	}{{markEnds, s.Period.Until != nil}, {markArchived, s.Archived}, {markDecision, s.Decision}, {markPinned, s.Pinned == Pinned}, {markPinnedByUser, s.Pinned == PinnedByUser}, {markRead, !s.Read.Last.IsZero()}, {markRenamed, !s.Renamed.IsZero()}, {markWithdrawn, !s.Withdrawn.IsZero()}} {
-		if m.set {
-			marks |= m.mark
-		}
+	marks := byte(s.Pinned)
+	if s.Archived {
+		marks |= markArchived
 	}
-	b = append(b, marks)
-	b = binary.AppendUvarint(b, uint64(len(s.ID)))
+	if s.Decision {
+		marks |= markDecision
+	}
+	b = binary.AppendUvarint(append(b, marks), uint64(len(s.ID)))
 	b = append(b, s.ID...)
-	times := []time.Time{s.Period.From, s.RecordedFrom, s.LastConfirmed, s.LastActive}
+	var until time.Time
 	if s.Period.Until != nil {
-		times = append(times, *s.Period.Until)
+		until = *s.Period.Until
 	}
-	if !s.Read.Last.IsZero() {
-		times = append(times, s.Read.Last)
-	}
-	if !s.Renamed.IsZero() {
-		times = append(times, s.Renamed)
-	}
-	if !s.Withdrawn.IsZero() {
-		times = append(times, s.Withdrawn)
-	}
-	for _, t := range times {
-		b = binary.AppendVarint(b, t.Unix())
+	for _, t := range [...]time.Time{s.Period.From, until, s.RecordedFrom, s.LastConfirmed, s.LastActive, s.Read.Last, s.Renamed, s.Withdrawn} {
+		b = binary.AppendUvarint(b, uint64(t.Unix()-never))
 		b = binary.AppendUvarint(b, uint64(t.Nanosecond()))
 	}
-	b = binary.AppendVarint(b, int64(s.HalfLife))
-	b = binary.AppendVarint(b, int64(s.Read.Count))
-	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(s.Confidence))
-	return binary.LittleEndian.AppendUint64(b, math.Float64bits(s.Merit))
+	for _, n := range [...]uint64{uint64(s.HalfLife), uint64(s.Read.Count), math.Float64bits(s.Confidence), math.Float64bits(s.Merit)} {
+		b = binary.AppendUvarint(b, n)
+	}
+	return b
 }
 
 // errSummary says that a text holds no summary.
@@ -149,68 +134,30 @@ var errSummary = errors.New("a stored summary cannot be read")
 
 // ParseSummary reads what Append wrote, and gives the rest of b.
 func ParseSummary(b []byte) (s Summary, rest []byte, err error) {
-	if len(b) == 0 {
-		return s, nil, errSummary
-	}
-	marks := b[0]
-	b = b[1:]
-	ok := true
-	unsigned := func() uint64 {
+	number := func() uint64 {
 		x, n := binary.Uvarint(b)
 		if n <= 0 {
-			ok = false
+			err = errSummary
 			return 0
 		}
 		b = b[n:]
 		return x
 	}
-	signed := func() int64 {
-		x, n := binary.Varint(b)
-		if n <= 0 {
-			ok = false
-			return 0
-		}
-		b = b[n:]
-		return x
-	}
-	bytes := func(n uint64) []byte {
-		if n > uint64(len(b)) {
-			ok = false
-			return make([]byte, min(n, 8))
-		}
-		x := b[:n]
-		b = b[n:]
-		return x
-	}
-	instant := func() time.Time {
-		at := signed()
-		return time.Unix(at, int64(unsigned())).UTC()
-	}
-	float := func() float64 { return math.Float64frombits(binary.LittleEndian.Uint64(bytes(8))) }
-	s.ID = string(bytes(unsigned()))
-	s.Period.From, s.RecordedFrom, s.LastConfirmed, s.LastActive = instant(), instant(), instant(), instant()
-	if marks&markEnds != 0 {
-		s.Period.Until = new(instant())
-	}
-	if marks&markRead != 0 {
-		s.Read.Last = instant()
-	}
-	if marks&markRenamed != 0 {
-		s.Renamed = instant()
-	}
-	if marks&markWithdrawn != 0 {
-		s.Withdrawn = instant()
-	}
-	s.HalfLife, s.Read.Count, s.Confidence, s.Merit = time.Duration(signed()), int(signed()), float(), float()
-	s.Archived, s.Decision = marks&markArchived != 0, marks&markDecision != 0
-	switch {
-	case marks&markPinnedByUser != 0:
-		s.Pinned = PinnedByUser
-	case marks&markPinned != 0:
-		s.Pinned = Pinned
-	}
-	if !ok {
+	marks, size := number(), number()
+	if size > uint64(len(b)) {
 		return s, nil, errSummary
 	}
-	return s, b, nil
+	s.ID, b = string(b[:size]), b[size:]
+	var until time.Time
+	for _, t := range [...]*time.Time{&s.Period.From, &until, &s.RecordedFrom, &s.LastConfirmed, &s.LastActive, &s.Read.Last, &s.Renamed, &s.Withdrawn} {
+		at := int64(number()) + never
+		*t = time.Unix(at, int64(number())).UTC()
+	}
+	if !until.IsZero() {
+		s.Period.Until = new(until)
+	}
+	s.HalfLife, s.Read.Count = time.Duration(number()), int(number())
+	s.Confidence, s.Merit = math.Float64frombits(number()), math.Float64frombits(number())
+	s.Pinned, s.Archived, s.Decision = Pin(marks&3), marks&markArchived != 0, marks&markDecision != 0
+	return s, b, err
 }

@@ -15,7 +15,7 @@ import (
 func TestStoredSummary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		instant := rapid.Custom(func(t *rapid.T) time.Time {
-			return time.Unix(rapid.Int64Range(-62135596800, 253402300799).Draw(t, "s"), rapid.Int64Range(0, 999_999_999).Draw(t, "ns")).UTC()
+			return time.Unix(rapid.Int64Range(never+1, 253402300799).Draw(t, "s"), rapid.Int64Range(0, 999_999_999).Draw(t, "ns")).UTC()
 		})
 		v := &Version{
 			ID: rapid.String().Draw(t, "id"), Category: rapid.SampledFrom([]string{"status", "decision", "gotcha"}).Draw(t, "category"),
@@ -47,4 +47,15 @@ func TestStoredSummary(t *testing.T) {
 			t.Fatalf("salience %v, of the version %v", a, b)
 		}
 	})
+}
+
+func BenchmarkParseSummary(b *testing.B) {
+	s := Summarize(&Version{ID: "f-0123456789abcdef", ValidFrom: time.Unix(1.7e9, 5), RecordedFrom: time.Unix(1.7e9, 5), LastConfirmed: time.Unix(1.7e9, 5), Confidence: 0.8})
+	stored := s.Append(nil)
+	b.SetBytes(int64(len(stored)))
+	for b.Loop() {
+		if _, _, err := ParseSummary(stored); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
