@@ -75,12 +75,6 @@ func (l links) Fact(category, key string) template.URL {
 
 func dots(s string) bool { return s == "." || s == ".." || s == "" }
 
-// FactOf is the address of a fact that is named category/key.
-func (l links) FactOf(name string) template.URL {
-	category, key, _ := strings.Cut(name, "/")
-	return l.Fact(category, key)
-}
-
 // local reports whether an address is one of this page.
 func (l links) local(address string) bool {
 	u, err := url.Parse(address)

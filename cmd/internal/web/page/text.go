@@ -50,50 +50,22 @@ type span struct {
 	Other bool // only this one has it
 }
 
-// most words that are compared; longer texts are shown whole.
-const maxCompared = 600
-
-// spans marks in a the words that b has not, in their order. Of texts that have less than
-// a third of their words in common nothing is marked: it would be nearly all.
-func spans(a, b string) []span {
-	x, y := strings.Fields(visible(a)), strings.Fields(visible(b))
-	if len(x) > maxCompared || len(y) > maxCompared {
-		return []span{{Text: visible(a)}}
+// spans marks in a the words that b has not. Of texts without a common word nothing is marked:
+// it would be all.
+func spans(a, b string) (out []span) {
+	common := map[string]bool{}
+	for word := range strings.FieldsSeq(visible(b)) {
+		common[word] = true
 	}
-	// The longest common subsequence: same[i][j] of x[i:] and y[j:].
-	same := make([][]int, len(x)+1)
-	for i := range same {
-		same[i] = make([]int, len(y)+1)
-	}
-	for i := len(x) - 1; i >= 0; i-- {
-		for j := len(y) - 1; j >= 0; j-- {
-			if same[i][j] = max(same[i+1][j], same[i][j+1]); x[i] == y[j] {
-				same[i][j] = same[i+1][j+1] + 1
-			}
-		}
-	}
-	if len(x) > 0 && len(y) > 0 && 3*same[0][0] < min(len(x), len(y)) {
-		return []span{{Text: visible(a)}}
-	}
-	var out []span
-	add := func(word string, other bool) {
-		if n := len(out); n > 0 && out[n-1].Other == other {
+	for word := range strings.FieldsSeq(visible(a)) {
+		if n := len(out); n > 0 && out[n-1].Other == !common[word] {
 			out[n-1].Text += " " + word
-			return
+		} else {
+			out = append(out, span{word, !common[word]})
 		}
-		out = append(out, span{word, other})
 	}
-	for i, j := 0, 0; i < len(x); {
-		switch {
-		case j < len(y) && x[i] == y[j]:
-			add(x[i], false)
-			i, j = i+1, j+1
-		case j < len(y) && same[i][j+1] >= same[i+1][j]:
-			j++
-		default:
-			add(x[i], true)
-			i++
-		}
+	if len(out) == 1 {
+		out[0].Other = false
 	}
 	return out
 }

@@ -333,15 +333,8 @@ type session struct {
 }
 
 type briefingsPage struct {
-	Sessions  []*session
-	MostShown []factCount // the facts that were given most often
-	More      int
-}
-
-// factCount is a fact and how often it was given.
-type factCount struct {
-	Name  string
-	Times int
+	Sessions []*session
+	More     int
 }
 
 // roomKeys is the keys of one room that were given at once.
@@ -364,15 +357,12 @@ func (b briefing) Rooms() (out []roomKeys) {
 	return out
 }
 
-// maxCounted is how many facts are listed as given most often.
-const maxCounted = 20
-
 func briefings(q *request) (any, error) {
 	r, err := call[struct {
 		Briefings []briefing `json:"briefings"`
 		More      int        `json:"more"`
 	}](q, tool, "briefings", map[string]any{"limit": 300})
-	d, times := briefingsPage{More: r.More}, map[string]int{}
+	d := briefingsPage{More: r.More}
 	for _, b := range r.Briefings {
 		if !q.asOf.IsZero() && b.At.After(q.asOf) {
 			continue
@@ -384,17 +374,7 @@ func briefings(q *request) (any, error) {
 		}
 		s := d.Sessions[i]
 		s.Briefings, s.Facts = append(s.Briefings, b), s.Facts+len(b.Facts)
-		for _, f := range b.Facts {
-			times[f]++
-		}
 	}
-	for name, n := range times {
-		if n > 1 {
-			d.MostShown = append(d.MostShown, factCount{name, n})
-		}
-	}
-	slices.SortFunc(d.MostShown, func(a, b factCount) int { return cmp.Or(b.Times-a.Times, strings.Compare(a.Name, b.Name)) })
-	d.MostShown = d.MostShown[:min(maxCounted, len(d.MostShown))]
 	return &d, err
 }
 

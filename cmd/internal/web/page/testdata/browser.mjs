@@ -12,6 +12,7 @@ const views = ['/', '/?room=architecture', '/facts/architecture/auth', '/facts/a
 
 async function open(options) {
   const context = await browser.newContext(options);
+  context.setDefaultTimeout(300_000); // a busy machine may take long
   await context.addInitScript(() => addEventListener('securitypolicyviolation', e => console.error('CSP', e.violatedDirective, e.blockedURI)));
   const page = await context.newPage();
   page.on('console', m => { if (m.type() === 'error' && !/404|ERR_FAILED/.test(m.text())) wrong('console:', page.url(), m.text()); });
