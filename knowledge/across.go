@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"leanctx/knowledge/conflict"
@@ -26,11 +26,11 @@ func statementOf(v *fact.Version) conflict.Statement {
 }
 
 // adviser looks for conflicts after a write. A look takes longer than a write, so of many who
-// write at once one looks at a time, and the others do not.
+// write at once only the last looks. Who writes alone is always the last.
 type adviser struct {
 	log     *state.Log
 	logger  *slog.Logger
-	looking sync.Mutex // held during a look
+	writers atomic.Int64 // calls of Remember that have not committed yet
 }
 
 // conflicts names facts under other keys that the new value likely contradicts or replaces, from
@@ -41,10 +41,9 @@ func (a *adviser) conflicts(ctx context.Context, r *Remembered, present time.Tim
 	}
 	this := fact.IDOf(r.Category, r.Key)
 	form := conflict.Of(conflict.Statement{Name: r.Category + "/" + r.Key, Value: r.Value})
-	if !form.Exclusive() || !a.looking.TryLock() {
+	if !form.Exclusive() {
 		return
 	}
-	defer a.looking.Unlock()
 	stems := form.Words()
 	if len(stems) == 0 {
 		return

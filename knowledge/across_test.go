@@ -1,7 +1,10 @@
 package knowledge_test
 
 import (
+	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -67,5 +70,28 @@ func TestConflictsUnderOtherKeys(t *testing.T) {
 		if got := health() + s.recall(t, Question{Category: "workflow", Key: "ci"}).Text(); strings.Contains(got, "seems to replace") || strings.Contains(got, mark) {
 			t.Errorf("%s, judged: %s", name, got)
 		}
+	}
+}
+
+// Of many who write at once the last is told of conflicts.
+func TestLastOfManyWritersIsTold(t *testing.T) {
+	s := testStore(t, nil)
+	s.remember(t, Assertion{Category: "architecture", Key: "db", Value: "MySQL 8"})
+	var told atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			r, err := s.Remember(t.Context(), Assertion{Category: fmt.Sprint("decision ", i), Key: "database", Value: "PostgreSQL 16"})
+			if err != nil {
+				t.Error(err)
+			}
+			if strings.Contains(r.Text(), "architecture/db") {
+				told.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if told.Load() == 0 {
+		t.Error("nobody was told of the conflict")
 	}
 }

@@ -401,8 +401,15 @@ func TestLinksHaveEffect(t *testing.T) {
 	if link(codex, "store", "db", "contradicts"); open() != line {
 		t.Errorf("said twice: %s", open())
 	}
-	if _, err := Unrelate(t.Context(), codex, Link{Category: "c", Key: "store", Target: "c/db", Kind: "contradicts"}); err != nil || open() != "" {
+	if _, err := Unrelate(t.Context(), codex, Unlink{Category: "c", Key: "store", Target: "c/db", Kind: "contradicts"}); err != nil || open() != "" {
 		t.Errorf("taken back: %v, %s", err, open())
+	}
+	link(person, "store", "db", "contradicts")
+	if _, err := Unrelate(t.Context(), codex, Unlink{Category: "c", Key: "store", Target: "c/db", Kind: "contradicts"}); err == nil || open() == "" {
+		t.Errorf("an agent closed what a user disputes: %v, %s", err, open())
+	}
+	if _, err := Unrelate(t.Context(), codex, Unlink{Category: "c", Key: "store", Target: "c/db", Kind: "contradicts", Source: "user"}); err != nil || open() != "" {
+		t.Errorf("the user took it back: %v, %s", err, open())
 	}
 	link(codex, "store", "db", "contradicts")
 	if err := judge(codex, true); err == nil {

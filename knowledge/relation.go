@@ -23,6 +23,15 @@ type Link struct {
 	Source   string `json:"source,omitempty" jsonschema:"user when the user said so"`
 }
 
+// Unlink names the link that goes.
+type Unlink struct {
+	Category string `json:"category" arg:"1" short:"c" jsonschema:"room of the first fact"`
+	Key      string `json:"key" arg:"2" short:"k" jsonschema:"the first fact"`
+	Target   string `json:"target" arg:"3" jsonschema:"the second fact, as category/key"`
+	Kind     string `json:"kind,omitempty" enum:"depends_on,related_to,supports,contradicts,supersedes" jsonschema:"which link goes (default related_to); with contradicts the dispute that it opened is closed, with supersedes the second fact stays ended"`
+	Source   string `json:"source,omitempty" jsonschema:"user when the user said so"`
+}
+
 // The kinds of a link that do something to the second fact.
 const (
 	contradicts = "contradicts"
@@ -109,11 +118,13 @@ func effect(s *Store, st state.Reader, l *Linked, by Source, now time.Time) (eve
 	return events, err
 }
 
-// Unrelate removes a link, and closes the dispute that it opened.
-func Unrelate(ctx context.Context, s *Store, l Link) (Linked, error) {
+// Unrelate removes a link, and closes the dispute that it opened. A dispute that somebody of more
+// authority opened stays, and the link with it.
+func Unrelate(ctx context.Context, s *Store, l Unlink) (Linked, error) {
 	var r Linked
+	by := s.Source(l.Source, 1)
 	err := s.UpdateSome(ctx, func(st state.Reader, _ time.Time) ([]state.Event, error) {
-		want, err := linkOf(st, l)
+		want, err := linkOf(st, Link(l))
 		if err != nil {
 			return nil, err
 		}
@@ -124,6 +135,9 @@ func Unrelate(ctx context.Context, s *Store, l Link) (Linked, error) {
 		events := []state.Event{{Unrelate: &want}}
 		for _, d := range st.Disputes(fact.IDOf(want.To.Category, want.To.Key)) {
 			if want.Kind == contradicts && d.State == formats.DisputeOpen && d.Rival != nil && fact.IDOf(d.Rival.Category, d.Rival.Key) == fact.IDOf(want.From.Category, want.From.Key) {
+				if authority(by.Kind) < authority(d.Source.Kind) {
+					return nil, refusal.ForUser("%s is for the user to judge", d.ID)
+				}
 				d.State = formats.DisputeClosed // what opened it is taken back
 				events = append(events, state.Event{Dispute: &d})
 			}

@@ -24,6 +24,7 @@ func (s *Store) Remember(ctx context.Context, a Assertion) (Remembered, error) {
 		return Remembered{}, err
 	}
 	var r Remembered
+	s.advice.writers.Add(1)
 	err = s.UpdateSome(ctx, func(st state.Reader, now time.Time) ([]state.Event, error) {
 		var events []state.Event
 		events, r, err = assertHere(st, c, now, s.present(now))
@@ -32,12 +33,15 @@ func (s *Store) Remember(ctx context.Context, a Assertion) (Remembered, error) {
 		}
 		return events, err
 	})
+	last := s.advice.writers.Add(-1) == 0
 	if err != nil {
 		return Remembered{}, err
 	}
 	r.Redacted, r.Unchecked = c.Redacted, c.unchecked
 	weighRival(ctx, s, r.Contradiction)
-	s.advice.conflicts(ctx, &r, s.present(r.RecordedAt))
+	if last {
+		s.advice.conflicts(ctx, &r, s.present(r.RecordedAt))
+	}
 	return r, nil
 }
 
