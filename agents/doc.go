@@ -26,8 +26,8 @@
 //
 // Claims and messages are in the registry, tasks in another store. A handoff moves the tasks
 // first; then one commit moves the claims and gives the receiver its bundle. If that commit fails,
-// the tasks are given back. A kill between the two leaves the tasks with the receiver; the same
-// handoff once more does the rest. A promise on disk that the next process completes was
+// the tasks are given back. A kill between the two leaves the tasks with the receiver; a
+// repeated handoff does the rest. A promise on disk that the next process completes was
 // rejected: every call in the project had to look for it.
 //
 // # Files

@@ -196,7 +196,7 @@ const (
 //
 // Tasks and claims are in two stores. First the tasks move, then one commit moves the claims and
 // gives the bundle. If that commit fails, the tasks are given back. A process that is killed
-// between the two has moved the tasks alone; the same handoff once more does the rest.
+// between the two has moved only the tasks; a repeated handoff does the rest.
 func (s *Store) Handoff(ctx context.Context, a HandoffArgs) (HandedOver, error) {
 	summary, redacted, err := s.texts.clean("message", a.Message, maxText)
 	if err != nil {

@@ -238,9 +238,8 @@ func (p *project) given(r reader, unread []*message, n int, bundles []*handoffRe
 	return event{By: r.id, Read: read}
 }
 
-// receive commits the events that look returns. Usually there is nothing new: then it
-// takes no lock. If the commit cannot be written, unmarked says why, and the result of
-// look stands.
+// receive commits the events that look returns. Usually there are none: then it takes no lock.
+// If the commit cannot be written, unmarked says why, and the result of look is still valid.
 func (s *core) receive(ctx context.Context, look func(*project, time.Time) ([]event, error)) (unmarked string, err error) {
 	anything := false
 	err = s.view(ctx, func(p *project, now time.Time) error {

@@ -99,7 +99,7 @@ func Open(dir string, o *Options) (*Store, error) {
 		c.opts.Now = time.Now
 	}
 	c.opts.Logger = cmp.Or(c.opts.Logger, slog.New(slog.DiscardHandler))
-	// The existing program keeps a registry.json of its own in the same directory.
+	// The existing program keeps its registry.json in the same directory.
 	log, err := journal.OpenOwn(dir, machine{}, &journal.Options{
 		Name: "registry", Schema: schema, Now: c.opts.Now, LongLived: c.opts.LongLived,
 		Logger: c.opts.Logger, Fault: c.opts.Fault, Remote: c.opts.Team.Log("agents"), Fence: c.opts.Fence,

@@ -174,7 +174,7 @@ func begins(e *entry, stem string) bool {
 	return false
 }
 
-// favourVariety lets the best files of each directory stand before the rest of it, so that
+// favourVariety puts the best files of each directory before its other files, so that
 // one directory does not fill a tier.
 func (r *ranking) favourVariety() {
 	order := make([]int, 0, len(r.score))

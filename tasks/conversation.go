@@ -84,7 +84,7 @@ func (r *record) stated() time.Time {
 }
 
 // Continue adds a message of the giver to a task, under the giver's id of it. If the task
-// waited for its giver, it goes on: it is Working again, in the same commit.
+// waited for its giver, it is Working again, in the same commit.
 func (s *Store) Continue(ctx context.Context, m Comment, messageID string) (Commented, error) {
 	return s.comment(ctx, m, messageID, true)
 }

@@ -314,7 +314,7 @@ func (x *record) name(file, item string) {
 	}
 }
 
-// place puts a task where its item stands in the file.
+// place moves a task to the place of its item in the file.
 func (x *record) place(parent string, order int) {
 	if parent != x.PlanParent {
 		x.Parent = parent

@@ -303,7 +303,7 @@ func (p project) find(argument, name string) (*record, error) {
 // maxDepth is the most levels of a tree of tasks.
 const maxDepth = 100
 
-// parent finds the task below which some levels of tasks are to be.
+// parent finds the task given as the parent of others. levels is how many levels of tasks come below it.
 func (p project) parent(id string, levels int) (*record, error) {
 	x, err := p.find("parent", id)
 	if err != nil {
@@ -316,7 +316,7 @@ func (p project) parent(id string, levels int) (*record, error) {
 	return x, nil
 }
 
-// level is how deep a task stands: 1 at the top.
+// level is the depth of a task in its tree: 1 at the top.
 func (p project) level(x *record) int {
 	n := 0
 	for up := x; up != nil; up = p[up.Parent] {

@@ -83,7 +83,7 @@ func Open(dir string, o *Options) (*Store, error) {
 	if c.opts.ProjectRoot != "" {
 		c.opts.Logger = c.opts.Logger.With("project", c.opts.ProjectRoot)
 	}
-	// The existing program keeps a tasks.json of its own in the same directory.
+	// The existing program keeps its tasks.json in the same directory.
 	log, err := journal.OpenOwn(dir, machine{}, &journal.Options{
 		Name: "tasks", Schema: schema, Now: c.opts.Now, LongLived: c.opts.LongLived,
 		Logger: c.opts.Logger, Fault: c.opts.Fault, Remote: c.opts.Team.Log("tasks"), Fence: c.opts.Fence,
@@ -250,7 +250,7 @@ func (e *TransitionError) TextIn(call prose.Syntax) string {
 }
 
 // CopyTo adds the project's tasks to another store, as they are, and returns how many were
-// not there. The instant is not needed: a task has an id of its own for ever.
+// not there. The instant is not needed: a task's id is unique for ever.
 func (s *core) CopyTo(ctx context.Context, to *Store, _ time.Time) (n int, err error) {
 	var list []*record
 	_, err = s.log.Update(ctx, func(st *state, _ time.Time) ([]event, error) { // a write that has begun ends first

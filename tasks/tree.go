@@ -129,7 +129,7 @@ func (t tree) endedIn(x *record) *record {
 		return x
 	}
 	for _, part := range t.parts[x.ID] {
-		if part.State == Canceled { // its parent goes on without it
+		if part.State == Canceled { // its parent does not need it
 			continue
 		}
 		if ended := t.endedIn(part); ended != nil {

@@ -279,7 +279,7 @@ type SessionCosts struct {
 }
 
 // Session sums the cost of a session's calls. If the caller's own session has no calls, it
-// shows the most recent one. Each command is a session of its own, so its user means another
+// shows the most recent one. Each command is a separate session, so its user means another
 // one.
 func (u *Usage) Session(ctx context.Context, q SessionQuery) (SessionCosts, error) {
 	t, err := u.totals(ctx)

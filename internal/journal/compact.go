@@ -98,7 +98,7 @@ func (c *compaction[S, E]) run(ctx context.Context, at files) error {
 		err = at.write(n.snapshotNew, text)
 	}
 	if err == nil {
-		err = at.sync() // S.new must be there before S.prev is another one: it stands in for S until then
+		err = at.sync() // S.new must be there before S.prev is another one: it replaces S until then
 	}
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 )
 
 // directory is where the files of a log are: their names, whether the directory is there, and
-// which files stand in for others. It does not know what they contain.
+// which copies replace which files. It does not know what they contain.
 type directory struct {
 	files // of the directory that is open; root is nil until there is one
 	path  string
@@ -45,8 +45,8 @@ func (d *directory) errorf(name string, kind error, format string, args ...any) 
 	return pathError(d.path, name, kind, format, args...)
 }
 
-// attach opens the directory. There may be none: then root stays nil, unless the directory
-// is to be made. changed reports whether another directory is open now.
+// attach opens the directory. If there is none, create says whether to make it; otherwise root
+// stays nil. changed reports whether another directory is open now.
 func (d *directory) attach(create bool) (changed bool, err error) {
 	if d.root != nil && d.attached() {
 		return false, nil
@@ -156,8 +156,8 @@ func (d *directory) switchSnapshot() error {
 	return d.rename(d.n.snapshotNew, d.n.snapshot)
 }
 
-// secondCopy writes the current snapshot once more, as S.prev, and removes J.prev, which went with
-// the former S.prev. temporary is the name that it is written under.
+// secondCopy writes a copy of the current snapshot as S.prev, under the name temporary first. It
+// removes J.prev, which belonged to the previous S.prev.
 func (d *directory) secondCopy(temporary string, snapshot []byte) error {
 	if err := d.write(temporary, snapshot); err != nil {
 		return err

@@ -114,7 +114,7 @@ type line struct {
 	lost bool
 }
 
-// appendTo appends the line as it stands in a file.
+// appendTo appends the line in the form that it has in a file.
 func (l line) appendTo(b []byte) []byte {
 	b = fmt.Appendf(b, "%08x ", l.sum)
 	b = append(b, l.body...)
@@ -124,8 +124,8 @@ func (l line) appendTo(b []byte) []byte {
 // size is how many bytes the line takes in a file.
 func (l line) size() int64 { return int64(sumLen + 1 + len(l.body) + 1) }
 
-// commitLine is the line of a commit. Its first members stand in this order
-// so that seq and prev can be read without decoding the events.
+// commitLine is the line of a commit. seq and prev come first, so that they can be
+// read without decoding the events.
 func commitLine(seq uint64, prev uint32, at time.Time, events any) (line, error) {
 	recorded, err := Encode(at)
 	if err != nil {
@@ -141,7 +141,7 @@ func commitLine(seq uint64, prev uint32, at time.Time, events any) (line, error)
 	return line{sum: checksum(body), body: body, seq: seq, prev: prev}, nil
 }
 
-// lostLine stands for a commit that is damaged beyond reading.
+// lostLine is the placeholder of a commit that is damaged beyond reading.
 func lostLine(seq uint64, prev uint32) line {
 	l := jsonLine(link{Seq: seq, Prev: hexSum(prev), Lost: true})
 	l.seq, l.prev, l.lost = seq, prev, true
@@ -195,8 +195,8 @@ func parseCommit(l line) (line, bool) {
 	return l, true
 }
 
-// The witness is a line of its own in knowledge.head. It says which commit was
-// answered last:
+// The witness is the one line of knowledge.head. It names the last commit that was
+// acknowledged:
 //
 //	8a2f5c01 {"seq":1207,"prev":"1f83d9ab"}
 //

@@ -26,7 +26,7 @@ type Machine[S, E any] interface {
 	Clone(s S) S
 	// Encode writes a snapshot: one JSON object, indented, whose members
 	// "schema" (the first), "checksum", "seq" and "generation" are as h has
-	// them. They, and "updated_at" if there is one, stand before any list or object.
+	// them. They, and "updated_at" if there is one, come before any list or object.
 	Encode(w io.Writer, s S, h Header) error
 	// Decode is the reverse. It is called after schema and checksum were checked.
 	Decode(data []byte) (S, error)
@@ -87,9 +87,9 @@ type Options struct {
 }
 
 // Fence lets an update in until it calls leave. The error is [ErrLocked] while the commits are
-// being moved to another log, and [ErrElsewhere] once they were. Whoever closes a fence that did
-// not exist before makes an update of its own. After that no earlier update is under way, since
-// each asks with the file lock held.
+// being moved to another log, and [ErrElsewhere] afterwards. A process that makes a new fence must
+// close it and then make one update. After that no earlier update is running, since each calls
+// its fence with the file lock held.
 type Fence func() (leave func(), err error)
 
 func (o *Options) withDefaults() Options {

@@ -35,7 +35,7 @@ type position struct {
 	place, placed uint64
 }
 
-// pass moves the position behind a line that stands there.
+// pass moves the position past the line l, which begins there.
 func (p *position) pass(l line) {
 	p.mark, p.off = p.off, p.off+l.size()
 	p.sum, p.prev, p.seq = l.sum, l.sum, l.seq
@@ -57,7 +57,7 @@ func (j *journalFile) close() {
 	j.f, j.info, j.writable, j.pos = nil, nil, false, position{}
 }
 
-// adopt goes on in the journal that was read.
+// adopt takes over the file and the position of a recovery, and closes its own file.
 func (j *journalFile) adopt(r *recovery) {
 	j.close()
 	j.f, j.info, j.pos = r.f, r.info, r.pos
@@ -199,7 +199,7 @@ func (j *journalFile) rewrite(h header, lines []line, last position) error {
 	return j.switchToNew(p)
 }
 
-// switchToNew renames J.new over J and goes on at a position in it.
+// switchToNew renames J.new over J. p is the position at which the next commit is appended.
 func (j *journalFile) switchToNew(p position) error {
 	if err := j.rename(j.n.journalNew, j.n.journal); err != nil {
 		return err

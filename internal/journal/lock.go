@@ -116,7 +116,7 @@ func (k *fileLock) try(d files) (bool, error) {
 	}
 }
 
-// isNamed reports whether a name still stands for an open file.
+// isNamed reports whether a name still names the open file f.
 func isNamed(d files, f *file, name string) (bool, error) {
 	named, err := d.stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -157,8 +157,8 @@ func (k *fileLock) close() error {
 	return f.Close()
 }
 
-// FileLock is a file that this process has locked. The kernel lets go of it
-// with the process, however that ends, so whoever can lock it knows that its
+// FileLock is a file that this process has locked. The kernel releases the lock when
+// the process ends, also after a crash. So a process that gets the lock knows that its
 // last holder is gone.
 type FileLock struct{ k fileLock }
 

@@ -201,7 +201,7 @@ func (m *memory[S, E]) start() bool {
 }
 
 // rescue warns if the files lack commits of the former state, and writes that
-// state to a file of its own.
+// state to a separate file.
 func (m *memory[S, E]) rescue(f former[S]) {
 	newly := slices.ContainsFunc(m.lost, func(seq uint64) bool { return seq <= f.head.Seq && !slices.Contains(f.lost, seq) })
 	if f.head.Seq <= m.head.Seq && !newly && (f.head.Repairs == m.head.Repairs || len(f.lost) > 0) {

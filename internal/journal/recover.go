@@ -73,7 +73,7 @@ type recovery struct {
 	info         fs.FileInfo
 	torn         []byte
 	damaged      bool // J has damaged lines, or lacks commits that were answered: it is set aside
-	needsRewrite bool // J is to be rewritten
+	needsRewrite bool // a repair must rewrite J
 	needsRepair  bool // a writer has something to repair
 }
 
@@ -205,7 +205,7 @@ func (r *recovery) merge(c content, w witness) (older content, err error) {
 	return older, nil
 }
 
-// checkReach refuses to go on when what led up to the journal is gone.
+// checkReach returns an error if the snapshot that the journal continues is gone.
 func (r *recovery) checkReach(c, older content, lines []line) error {
 	base := r.from.Seq
 	reaches := !c.hasHead || c.head.Base <= base || older.hasHead && older.head.Base <= base

@@ -17,7 +17,7 @@ import (
 //
 //   - Update, under the lock: fetch what is new and append it to J, decide,
 //     publish, append to J. If another machine published first, fetch and decide
-//     anew. A commit counts once the remote log has acknowledged it.
+//     again. A commit counts once the remote log has acknowledged it.
 //   - A crash between that acknowledgement and the append to J is healed by the
 //     next fetch.
 //   - A commit whose publish had no answer is noted in a file. Until another
@@ -34,7 +34,7 @@ import (
 //
 // The header of J names the remote log. A log opened with another remote, or
 // with none, does not write such files: a process that does not know yet that
-// the store has joined a team, or left one, cannot make a commit of its own.
+// the store has joined a team, or left one, cannot commit.
 // [Detach] takes the name away.
 //
 // A commit is shared or it is not in this log. To keep private commits in the
@@ -131,9 +131,10 @@ func (l *Log[S, E]) Fetch(ctx context.Context) error {
 	return l.named(l.exclusively(ctx, func() error { return l.replica.fetch(ctx) }))
 }
 
-// fetch is Fetch with the lead and the file lock held, and inflight set. A copy that cannot go on
-// with the next commits is rebuilt. A newer snapshot may be made meanwhile, and in a cluster a
-// server may for a while know an older one. So it is tried again after a pause, doubled each time.
+// fetch is Fetch with the lead and the file lock held, and inflight set. It rebuilds a copy that
+// the next commits do not continue. Another machine may make a newer snapshot meanwhile, and a
+// server of a cluster may know an older one for a while. So it tries again, after a pause that
+// doubles each time.
 func (r *replica[S, E]) fetch(ctx context.Context) error {
 	for try, wait := 1, fetchPause; ; try, wait = try+1, 2*wait {
 		err := r.fetchOnce(ctx)
@@ -366,7 +367,7 @@ func (b *batch[S, E]) publish(c *call[S, E]) error {
 		if len(b.lines) == 0 && (newest || c.panic != nil) {
 			return nil
 		}
-		b.unlock() // views go on during the publish
+		b.unlock() // views may run during the publish
 		if len(b.lines) > 0 && len(b.lines[0].body) > large && !patient {
 			took := time.Since(start) + time.Duration(len(b.lines[0].body)/large)*time.Second
 			wait += largeTries * took

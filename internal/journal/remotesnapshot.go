@@ -175,8 +175,8 @@ func (r *replica[S, E]) encode(i *image[S], generation uint64) ([]byte, error) {
 //
 // J is switched before S, unlike in a compaction: the old J does not reach N, and nothing but the
 // header of the new one has the checksum of commit N. Until step 5 the state is S with J.prev, the
-// copy as it was, and a repair makes J of that. A name of its own for the document keeps a reader
-// that finds no S from taking it for one that J goes on from. Another process may write S.new.
+// copy as it was, and a repair makes J of that. The document has a separate name, so that a reader
+// that finds no S does not take it for the S of J. Another process may write S.new.
 //
 // Of a copy that has lost commits S.prev is removed, and S is switched before J, whose header says
 // that commits are lost. Else the new J could make an S that lacks them pass for a whole one.

@@ -22,7 +22,7 @@ import (
 type Header struct {
 	Schema     int       `json:"schema"`
 	At         time.Time `json:"updated_at,omitzero"` // recorded time of commit Seq
-	Checksum   string    `json:"checksum"`            // "00000000" when it is to be encoded; the true one is put in its place
+	Checksum   string    `json:"checksum"`            // "00000000" for Encode; the journal then writes the true one over it
 	Seq        uint64    `json:"seq"`                 // the last commit it includes
 	Generation uint64    `json:"generation"`          // how many times the journal was rewritten
 }
@@ -55,7 +55,7 @@ func DecodeDocument(data []byte, document any) error {
 const (
 	noChecksum  = "00000000"
 	sumMember   = `"checksum": "`
-	sumSearched = 64 << 10 // bytes at the start of a snapshot in which the checksum stands
+	sumSearched = 64 << 10 // bytes at the start of a snapshot that contain the checksum
 )
 
 // snapshot is one that was read, good or not.

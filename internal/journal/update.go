@@ -125,7 +125,7 @@ func (l *Log[S, E]) Update(ctx context.Context, decide func(s S, now time.Time) 
 	}
 	<-c.done // if another goroutine has it, the outcome is near, and must be known
 	if c.panic != nil {
-		panic(c.panic) // in the goroutine of the caller, whoever ran decide
+		panic(c.panic) // in the caller's goroutine: another one may have run decide
 	}
 	if c.err == nil {
 		l.background.noteWrite()

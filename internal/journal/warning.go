@@ -18,7 +18,7 @@ const (
 	Torn     Kind = "torn"     // an unfinished write was dropped; it was never answered
 	Lost     Kind = "lost"     // a commit is damaged beyond reading
 	Damaged  Kind = "damaged"  // a journal was damaged but nothing is lost
-	Replaced Kind = "replaced" // a snapshot was damaged and an older one took over; what is lost has warnings of its own
+	Replaced Kind = "replaced" // a snapshot was damaged and an older one took over; lost commits have separate warnings
 	Settled  Kind = "settled"  // it is known now whether a commit in doubt is on disk
 	Vanished Kind = "vanished" // the files have fewer commits than this process has seen
 	Offline  Kind = "offline"  // the server of the shared log gave no answer; what is read is the copy
@@ -88,7 +88,7 @@ func damagedWarning(file string) Warning {
 func replacedWarning(file, by string, lost bool) Warning {
 	end := ", nothing is lost."
 	if lost {
-		end = "." // what is lost has a warning of its own
+		end = "." // lost commits have a separate warning
 	}
 	return Warning{Kind: Replaced, File: file, Text: fmt.Sprintf("%s is damaged; rebuilt from %s%s", file, by, end)}
 }

@@ -8,7 +8,7 @@
 //   - A file .lean-ctx-id. All directories with the same identity are one project.
 //   - A git work tree. The project is the repository, known by its common directory, so all
 //     its work trees share memory (Worktrees "isolate" separates them). A submodule and a
-//     bare repository are projects of their own.
+//     bare repository are separate projects.
 //   - Otherwise the path itself.
 //
 // projects.json maps identities to hashes: 16 hex digits, the name of the project's

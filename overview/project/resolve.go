@@ -64,7 +64,7 @@ func (a *registry) decide(s *observation) resolution {
 }
 
 // atPlace is the resolution for an observation at place i of a record: that record, unless
-// another repository stands there now.
+// another repository is there now.
 func (a *registry) atPlace(r *record, i int, s *observation) resolution {
 	var v resolution
 	if p := r.Places[i]; p.GitDir != "" && s.GitDir != "" && p.Birth != s.Birth {
@@ -199,7 +199,7 @@ func (r *record) couldBe(s *observation) bool {
 	if s.ID != "" && r.ID != "" { // an identity is stronger than likeness
 		return false
 	}
-	// A work tree beside the first that has a project of its own keeps its name when it moves.
+	// A linked work tree with a separate project keeps its name when it moves.
 	tree := linkedTree(s.GitDir)
 	return !slices.ContainsFunc(r.Places, func(p Place) bool { return linkedTree(p.GitDir) != tree })
 }

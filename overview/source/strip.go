@@ -14,8 +14,8 @@ const (
 	maxString  = 2 << 10 // bytes of a string on one line
 )
 
-// beforeRegexp is what may stand before a regular expression of JavaScript; a
-// slash after anything else divides.
+// beforeRegexp has the characters that may precede a regular expression of JavaScript. After
+// any other character a slash means division.
 const beforeRegexp = "\x00(=,:[!&|?{};"
 
 // stripper goes through a file once.

@@ -16,7 +16,7 @@ type Term struct {
 	Weight uint8
 }
 
-// How much a word counts by where it stands.
+// How much a word counts, by its place.
 const (
 	weighBase  = 6 // in the file's name
 	weighDir   = 3 // in the names of the directories around it
@@ -48,8 +48,8 @@ func (t *terms) path(name string) {
 	})
 }
 
-// beginning is what stands for all words that begin alike, so that "benchmark"
-// finds bench/; empty for a short word.
+// beginning is the prefix that represents all words with it, so that "benchmark"
+// finds bench/. It is empty for a short word.
 func beginning(t words.Token) string {
 	const letters = 5
 	w := strings.ToLower(cmp.Or(t.Written, t.Term))

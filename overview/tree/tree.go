@@ -15,7 +15,7 @@
 // # What is not listed
 //
 // Symbolic links, so that nothing is listed twice and no loop is walked. Devices and sockets.
-// Repositories within the project, and submodules: they are projects of their own. The contents
+// Repositories within the project, and submodules: they are separate projects. The contents
 // of a git directory. A bare repository has no files.
 package tree
 
@@ -278,7 +278,7 @@ func (l *lister) lsFiles(ctx context.Context) ([]string, error) {
 		}
 	}
 	slices.Sort(names)
-	return slices.Compact(names), nil // unmerged ones stand there three times
+	return slices.Compact(names), nil // unmerged files are listed three times
 }
 
 // History is what the last commits say.
@@ -350,8 +350,8 @@ func Git(ctx context.Context, program, dir, input string, args ...string) ([]byt
 	return cmd.Output()
 }
 
-// withoutGit leaves out what would point git at another repository, as inside
-// of a git hook. Where its configuration stands is the user's word and stays.
+// withoutGit removes the variables that point git at another repository, as they do inside a
+// git hook. It keeps those that say where git's configuration is.
 func withoutGit(env []string) []string {
 	return slices.DeleteFunc(env, func(v string) bool {
 		return strings.HasPrefix(v, "GIT_") && !strings.HasPrefix(v, "GIT_CONFIG_") && !strings.HasPrefix(v, "GIT_CEILING_")

@@ -56,8 +56,8 @@ func parseJSON(data []byte) (*jsonFile, error) {
 
 func (f *jsonFile) bytes() []byte { return f.root.Pack() }
 
-// fold leaves the values of other keys undivided, as they stand in the file: a client may keep
-// megabytes of its own there.
+// fold keeps the values of other keys unparsed, as they are in the file: a client may keep
+// megabytes there.
 func (f *jsonFile) fold(data []byte, kept ...string) {
 	if o, ok := f.root.Value.(*hujson.Object); ok {
 		for i := range o.Members {
@@ -71,7 +71,7 @@ func (f *jsonFile) fold(data []byte, kept ...string) {
 // memberName is the key of a member.
 func memberName(m *hujson.ObjectMember) string {
 	name, _ := m.Name.Value.(hujson.Literal)
-	if bytes.IndexByte(name, '\\') < 0 { // it stands for itself
+	if bytes.IndexByte(name, '\\') < 0 { // it has no escapes
 		return string(bytes.Trim(name, `"`))
 	}
 	return name.String()

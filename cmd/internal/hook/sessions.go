@@ -63,9 +63,9 @@ type Session struct {
 	data    string // our data directory
 	project string // the one that it is in
 	event   SessionEvent
-	follows bool                    // it goes on where a session with a cleared context ended
+	follows bool                    // it continues a session whose context was cleared
 	log     []SessionEvent          // of the project, of the last days, without the event
-	latest  map[string]SessionEvent // the last event of each session of the client there, by its name; this event of its own
+	latest  map[string]SessionEvent // the last event of each session of the client there, by its name; for this session, event
 }
 
 func (c Call) session(in input) *Session {
@@ -184,8 +184,8 @@ func (s *Session) dropOld() {
 	_ = os.RemoveAll(filepath.Join(s.data, "logs", "hook")) // of earlier versions, which kept sessions there
 }
 
-// give records an answer, and reports whether it is to be given: whether no other hook gave
-// it within ten seconds. A session without a name gets each.
+// give records an answer. It reports false if another hook gave the same answer within the last
+// ten seconds. A session without a name gets every answer.
 func (s *Session) give(text, source string, facts []string, list []Notice) bool {
 	s.event.Facts, s.event.Tokens = facts, (len(text)+3)/4
 	if s.event.Session != "" {
@@ -261,7 +261,7 @@ func (s *Session) enter(project string) {
 // byClear is the reason of a session's end, and the source of the next one, after /clear.
 const byClear = "clear"
 
-// follow goes on with the session that was cleared within the last ten seconds, if there is
+// follow continues the session that was cleared within the last ten seconds, if there is
 // exactly one: /clear ends a session and begins another, and the agent stays.
 func (s *Session) follow() {
 	var before []SessionEvent

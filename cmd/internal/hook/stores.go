@@ -48,7 +48,7 @@ func (s *Session) In(p Stores) *Stores {
 // Briefing is the briefing of a session, and the names of its facts.
 func (p *Stores) Briefing(ctx context.Context) (text string, facts []string, err error) {
 	store := p.Facts
-	if n, err := p.present(ctx); err == nil && n.self != "" { // a session that goes on
+	if n, err := p.present(ctx); err == nil && n.self != "" { // a session that continues
 		store = store.As(knowledge.Actor{Agent: n.self})
 	}
 	b, err := briefing.Start(ctx, store, p.session.Client, briefing.News{

@@ -47,7 +47,7 @@ var ownCommand = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\S\s+hook\s+(` + strings.Join(Names(), "|") + `)\s+(` + strings.Join(Events(), "|") + `)\s*$`)
 })
 
-// madeBy stands near the top of every file that is ours alone.
+// madeBy marks a file that only we write. It is near the top.
 const madeBy = "Made by `lean-ctx connect"
 
 // isOurs reports whether a whole file is one that we wrote.

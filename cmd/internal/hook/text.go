@@ -121,7 +121,7 @@ func (f textFile) without(entry any, others string) ([]byte, error) {
 // block is how many lines at the beginning look like our entry: in TOML its tables, in YAML its
 // key with the lines that are indented more. Blank lines and, in TOML, comments at its end are
 // not of it. In TOML a line that begins with [ may be of a text or a list. It begins the next
-// table only if what stands before it can be decoded.
+// table only if the text before it can be decoded.
 func (f textFile) block(lines [][]byte) (n int) {
 	bare := strings.NewReplacer(" ", "", "\t", "", `"`, "", "'", "", "]", ".")
 	ours := func(line []byte) bool {

@@ -214,8 +214,8 @@ func (p *publication) try(ctx context.Context, answer time.Duration) (uint64, er
 	return 0, fmt.Errorf("%w: %w", errAgain, err)
 }
 
-// look finds out what a refused publish means. A message of ours can only stand
-// right after the last one. Another's snapshot may have taken it out meanwhile, and that one too.
+// look finds out what a refused publish means. A message of ours can only be the one right after
+// the last. A snapshot of another machine may have replaced both meanwhile.
 func (p *publication) look(ctx context.Context) (uint64, error) {
 	next, err := p.d.stream.GetMsg(ctx, p.last+1, jetstream.WithGetMsgSubject(p.l.subject))
 	switch {
@@ -279,7 +279,7 @@ func (l *Log) Fetch(parent context.Context, from uint64, take func(uint64, []byt
 	if err != nil {
 		return err
 	}
-	ctx, cancel := journal.WithoutLockTimeout(parent) // the server answers: each message has a time of its own
+	ctx, cancel := journal.WithoutLockTimeout(parent) // the server answers: each message has its own timeout
 	defer cancel()
 	if last != nil && last.Sequence == from {
 		err = l.give(ctx, last.Sequence, last.Header, last.Data, take)

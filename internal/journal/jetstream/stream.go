@@ -149,8 +149,8 @@ func (s *Stream) connected(ctx context.Context) (*dial, error) {
 	return d, nil
 }
 
-// dialed returns the connection. One attempt is made at a time. It goes on when
-// the context of who waits ends.
+// dialed returns the connection. One attempt is made at a time. It continues when
+// the context of a waiting caller ends.
 func (s *Stream) dialed(ctx context.Context) (*dial, error) {
 	s.mu.Lock()
 	if s.closed {

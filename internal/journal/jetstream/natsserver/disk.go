@@ -12,10 +12,10 @@ import (
 // publish on that stream until the server is started again, and clients are in doubt. So a
 // reserve is kept.
 //
-//   - A server alone with less room than that refuses each write with an answer, and reads go
-//     on. If the disk was faster, the server is started again.
-//   - A server of a cluster stops its JetStream, and the other servers go on. It passes on what
-//     its clients ask. When there is room, it is started again and fetches what it missed.
+//   - A single server with less room than that refuses each write with an answer. Reads work.
+//     If the disk filled up before the watch saw it, the server is restarted.
+//   - A server of a cluster stops its JetStream, and the other servers continue. It forwards the
+//     requests of its clients. When there is room, it is started again and fetches what it missed.
 type watch struct {
 	s    *Server
 	o    *Options
