@@ -122,17 +122,17 @@ func (c *compaction[S, E]) capture() (state S, pos position, needed bool, err er
 	if _, err := j.stat(j.n.snapshot); err == nil && j.pos.head.Base == j.pos.seq {
 		return state, pos, false, nil
 	}
-	// The tail may be a killed writer's that nobody synced. Were it in a
-	// snapshot and then, after a power cut, not in the journal,
-	// another commit would get its number.
+	// A killed writer may have left the tail unsynced. If a snapshot had it,
+	// and a power cut took it from the journal, another commit would get its
+	// number.
 	if err := j.f.Sync(); err != nil {
 		return state, pos, false, err
 	}
 	return mem.m.Clone(mem.state), j.pos, true, nil
 }
 
-// switchTo has S.new and a journal after it take the places of S and J. A repair may have rebuilt
-// J meanwhile, or put S.new in the place of an S that was missing.
+// switchTo replaces S by S.new, and J by a journal that begins after it. A repair may have rebuilt
+// J meanwhile, or renamed S.new to an S that was missing.
 func (c *compaction[S, E]) switchTo(at position) (err error) {
 	j := &c.l.j
 	if _, err := j.stat(j.n.snapshotNew); j.f == nil || j.pos.head.Generation != at.head.Generation || errors.Is(err, fs.ErrNotExist) {
@@ -182,7 +182,7 @@ const (
 	retryAfter  = time.Minute
 )
 
-// background is the goroutines of a long-lived log: one compacts, one follows the remote log.
+// background runs the goroutines of a long-lived log: one compacts, one follows the remote log.
 type background[S, E any] struct {
 	l       *Log[S, E]
 	cancel  context.CancelFunc

@@ -18,9 +18,9 @@ type Detached struct {
 	Old     error // why newer commits could not be fetched
 }
 
-// Detach makes the copies in some directories ordinary logs. Each fetches first what is new, for
-// wait at most. A commit in doubt that is not there then is added to the log: its writer
-// knows that it may be kept. No process writes the copies meanwhile, since each sees the header.
+// Detach makes the copies in dirs ordinary logs. Each first fetches what is new, for at most wait.
+// A commit in doubt that the remote log does not have is then added: its writer was told that it
+// may be kept. No process writes the copies meanwhile, because each sees the header.
 func Detach(ctx context.Context, remote func(name string) Remote, wait time.Duration, dirs ...string) (d Detached, err error) {
 	for _, dir := range dirs {
 		names, _ := fs.Glob(os.DirFS(dir), "*.journal") // the pattern is well-formed
@@ -86,8 +86,8 @@ func (d *directory) doubtful() bool {
 	return err == nil
 }
 
-// readDoubts returns the events of the commits in doubt that may be the next one after last, and
-// how many commits that are. When another commit has their number they are in the log or never will be.
+// readDoubts returns the events of the commits in doubt that may follow last, and how many
+// commits they are. One whose number another commit has is in the log, or will never be.
 func (d *directory) readDoubts(last position) (events []json.RawMessage, n int) {
 	text, _ := d.read(d.n.doubt) // mostly there is none
 	for _, ln := range scan(text, 0).lines {

@@ -151,8 +151,8 @@ func (d *directory) switchSnapshot() error {
 	if err := d.sync(); err != nil { // S.prev must be there before S is another one
 		return err
 	}
-	// No sync before J is switched too: were only that on disk after a power
-	// cut, S, J.prev and J would still be complete.
+	// No sync before J is switched too: if a power cut keeps only this rename,
+	// S, J.prev and J are still complete.
 	return d.rename(d.n.snapshotNew, d.n.snapshot)
 }
 
@@ -208,8 +208,8 @@ func (d *directory) readWitness() witness {
 	return parseWitness(text)
 }
 
-// writeWitness says which commit was answered last. Nothing is synced, and an
-// error is nobody's concern: an older witness is true as well.
+// writeWitness notes the last acknowledged commit. It does not sync and ignores
+// errors: an older witness is true as well.
 func (d *directory) writeWitness(w witness) {
 	f, err := files{root: d.root}.open(d.n.head, os.O_RDWR|os.O_CREATE) // tests do not count it as an operation
 	if err == nil {

@@ -214,8 +214,8 @@ func (w witness) text() []byte {
 	return jsonLine(link{Seq: w.seq, Prev: hexSum(w.sum), Place: w.place}).appendTo(nil)
 }
 
-// parseWitness returns the zero witness, which every journal satisfies, for
-// what is none.
+// parseWitness returns the zero witness, which every journal satisfies, if text
+// is none.
 func parseWitness(text []byte) (w witness) {
 	text, _, _ = bytes.Cut(text, []byte("\n"))
 	var at link

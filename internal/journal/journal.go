@@ -109,8 +109,8 @@ func (o *Options) withDefaults() Options {
 	return c
 }
 
-// Errors that callers branch on. What is returned wraps one of them and names
-// the file and what to do.
+// Errors that callers branch on. A returned error wraps one of them and says
+// which file it is about and what to do.
 var (
 	ErrLocked  = errors.New("locked")
 	ErrCorrupt = errors.New("corrupt")
@@ -120,13 +120,13 @@ var (
 	ErrClosed  = fs.ErrClosed
 )
 
-// pathError says what is the matter with a file, and what to do.
+// pathError says what is wrong with a file, and what to do.
 func pathError(dir, name string, kind error, format string, args ...any) error {
 	return fmt.Errorf("%s: %w: %w", filepath.Join(dir, name), kind, fmt.Errorf(format, args...))
 }
 
-// Log is a state folded from commits that many processes make. It may be used by several
-// goroutines. What is passed to View and Update must not call the Log.
+// Log is a state folded from commits that many processes make. Several goroutines may use it.
+// The functions passed to View and Update must not call the Log.
 type Log[S, E any] struct {
 	o Options
 
@@ -206,8 +206,8 @@ func (l *Log[S, E]) named(err error) error {
 }
 
 // View calls f with the newest committed state, which f must not change nor
-// keep. It takes no lock that another process could hold, and works
-// on a read-only directory. Errors of f are returned as they are.
+// keep. It takes no lock between processes, and works in a
+// read-only directory. Errors of f are returned as they are.
 func (l *Log[S, E]) View(ctx context.Context, f func(S, Head) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -238,7 +238,7 @@ func (l *Log[S, E]) readNewest() error {
 		if err := l.refresh(); err != nil {
 			return err
 		}
-		// With busy writers it never would be current, so that is not checked again.
+		// Not checked again: with busy writers it would never be current.
 		current = func() bool { return true }
 	}
 }
@@ -259,7 +259,7 @@ func (l *Log[S, E]) refresh() error {
 	return l.mem.catchUp(false)
 }
 
-// attach has the directory open, and made if need be. mu is held.
+// attach opens the directory; create says whether to make a missing one. mu is held.
 func (l *Log[S, E]) attach(create bool) error {
 	changed, err := l.j.attach(create)
 	if changed {
@@ -268,7 +268,7 @@ func (l *Log[S, E]) attach(create bool) error {
 	return err
 }
 
-// Forget lets go of the state, which is reloaded before it is used again.
+// Forget drops the state. It is reloaded at the next use.
 func (l *Log[S, E]) Forget(ctx context.Context) error {
 	if err := l.lead.take(ctx); err != nil { // a write that is under way counts on the state
 		return err

@@ -64,8 +64,8 @@ func (j *journalFile) adopt(r *recovery) {
 	r.f = nil
 }
 
-// current reports whether nothing was written since the position. It may be
-// wrong in saying no.
+// current reports whether nothing was written since the position. false may be
+// wrong, true never.
 func (j *journalFile) current() bool {
 	if j.root == nil {
 		_, err := os.Stat(j.path)
@@ -109,8 +109,8 @@ func (j *journalFile) openForWriting() error {
 	return nil
 }
 
-// ready reports whether commits can be appended to the journal: there must be
-// one, and its header must say the schema of what is appended.
+// ready reports whether commits can be appended to the journal: it must exist,
+// and its header must have our schema.
 func (j *journalFile) ready() bool {
 	return j.f != nil && j.pos.head.Schema == j.o.Schema && j.pos.head.Remote == j.o.remoteName()
 }
@@ -165,8 +165,8 @@ func (j *journalFile) append(lines []line) error {
 	return j.errorf(j.n.journal, ErrInDoubt, "commit %d may or may not be on disk, the next write settles it: %w", lines[0].seq, errors.Join(err, undo))
 }
 
-// cutBack shortens the journal to the position, and syncs it: else what is cut off may come back
-// after a power cut.
+// cutBack truncates the journal to the position, and syncs it. Without the sync a power cut
+// could bring the rest back.
 func (j *journalFile) cutBack() error {
 	err := j.f.Truncate(j.pos.off)
 	if err == nil {

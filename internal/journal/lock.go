@@ -28,8 +28,8 @@ type fileLock struct {
 	released  time.Time
 }
 
-// The pauses between two tries: at first about as long as an append takes. A
-// pause is cut or prolonged by up to a half.
+// The pauses between two tries: at first about as long as an append takes. Each is
+// made shorter or longer by up to a half, at random.
 const (
 	firstPause   = 200 * time.Microsecond
 	longestPause = 3 * time.Millisecond
@@ -191,7 +191,7 @@ func tryFile(root *os.Root, k fileLock) (l *FileLock, ok bool, err error) {
 	return l, true, nil
 }
 
-// Unlock lets go of the file. The lock must not be used afterwards.
+// Unlock releases the lock, which must not be used afterwards.
 func (l *FileLock) Unlock() error {
 	if l.k.f == nil {
 		return nil

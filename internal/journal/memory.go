@@ -39,7 +39,7 @@ func (m *memory[S, E]) reached(p position) Head {
 	return Head{Seq: p.seq, At: p.at, Generation: p.head.Generation, Sum: p.prev, Repairs: p.head.Repairs, Offset: p.mark, Losses: m.losses}
 }
 
-// set makes a state that of the position in the files.
+// set stores the state s, which is that of the position in the files.
 func (m *memory[S, E]) set(s S) {
 	m.state, m.head = s, m.reached(m.j.pos)
 	m.loaded, m.ahead = true, false
@@ -48,7 +48,7 @@ func (m *memory[S, E]) set(s S) {
 	}
 }
 
-// forget lets go of the state, which is reloaded before it is used again.
+// forget drops the state. It is reloaded at the next use.
 func (m *memory[S, E]) forget() {
 	var none S
 	m.state, m.loaded, m.ahead = none, false, true
@@ -143,7 +143,7 @@ func (m *memory[S, E]) read(locked bool) error {
 	}
 }
 
-// take makes what was read the state.
+// take folds what a recovery read into a new state.
 func (m *memory[S, E]) take(r *recovery, locked bool) (err error) {
 	defer func() {
 		if err != nil {

@@ -59,7 +59,7 @@ import (
 //   - an intact line or snapshot that cannot be decoded: [ErrCorrupt]. A
 //     program that knew more wrote it. Nothing is written.
 
-// recovery is what the files of a directory come to.
+// recovery is the result of reading the files of a directory.
 type recovery struct {
 	j            *journalFile
 	from         Head      // where the state begins: at the snapshot's commit, or at that of a state we have
@@ -77,7 +77,7 @@ type recovery struct {
 	needsRepair  bool // a writer has something to repair
 }
 
-// close lets go of the file that nobody took.
+// close closes J, unless adopt has taken it over.
 func (r *recovery) close() {
 	if r.f != nil {
 		_ = r.f.Close()
@@ -85,7 +85,7 @@ func (r *recovery) close() {
 	}
 }
 
-// allLost is the commits that are lost, newly or known from placeholders.
+// allLost lists the lost commits: new ones, and those known from placeholders.
 func (r *recovery) allLost() []uint64 {
 	seqs := slices.Clone(r.lost)
 	for _, l := range r.lines {
@@ -288,8 +288,8 @@ func (r *recovery) unsettled(err error) bool {
 	return err != nil || !os.SameFile(now, r.info)
 }
 
-// repair makes the files what gather found them to mean, under the lock. Every
-// step leaves files from which the same is found again.
+// repair rewrites the files so that they hold the state that gather found. The lock is
+// held. After each step gather would find the same state.
 func (r *recovery) repair() (err error) {
 	if len(r.torn) > 0 {
 		if err := r.keepTorn(r.torn); err != nil {
@@ -336,7 +336,7 @@ func (r *recovery) repair() (err error) {
 	return nil
 }
 
-// settle says what became of a write in doubt. J has been rewritten.
+// settle reports whether a write in doubt is on disk. J has been rewritten.
 func (r *recovery) settle() {
 	if r.j.doubt == nil {
 		return
@@ -367,7 +367,7 @@ func (r *recovery) warn(aside string) {
 	}
 }
 
-// keepTorn appends a torn write to the file where such are kept. The original is cut off next.
+// keepTorn appends a torn write to the .torn file. The original is cut off next.
 func (r *recovery) keepTorn(torn []byte) error {
 	err := r.j.extend(r.j.n.torn, append(torn[:len(torn):len(torn)], '\n'))
 	if err == nil {
@@ -395,8 +395,8 @@ func (r *recovery) copyAside() (string, error) {
 	return aside, r.j.sync() // the original is replaced next
 }
 
-// placeSnapshot puts the snapshot that took over where a snapshot belongs. It
-// comes after J was made to reach back to it.
+// placeSnapshot gives the snapshot that replaced S the name S, after J was made to
+// reach back to it.
 func (r *recovery) placeSnapshot() error {
 	if r.snap == nil || r.snap.name == r.j.n.snapshot {
 		return nil

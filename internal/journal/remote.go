@@ -299,8 +299,8 @@ func (r *replica[S, E]) fetchForView(ctx context.Context) {
 	r.warnFetch(r.l.Fetch(ctx))
 }
 
-// warnFetch warns that the copy may be old. That another process writes the
-// copy is no reason: it fetches too.
+// warnFetch warns that the copy may be old, but not if another process writes the
+// copy: that one fetches too.
 func (r *replica[S, E]) warnFetch(err error) {
 	switch {
 	case err == nil || errors.Is(err, ErrClosed) || errors.Is(err, context.Canceled) || errors.Is(err, ErrLocked):
@@ -327,9 +327,9 @@ func (r *replica[S, E]) follow(ctx context.Context) {
 	})
 }
 
-// publish decides one call and publishes what it decides, on the newest state.
-// A call that decides nothing has seen the newest state too. An error ends the batch. What only this
-// call failed of is its own error: its caller has gone, or its commit is in doubt.
+// publish decides one call on the newest state and publishes its commit. It also fetches the
+// newest state for a call that commits nothing. The returned error ends the batch. If only this
+// call fails, because its context has ended or its commit is in doubt, c has the error.
 func (b *batch[S, E]) publish(c *call[S, E]) error {
 	r, j := b.l.replica, &b.l.j
 	newest, doubtful, patient := false, j.doubtful(), false
@@ -401,15 +401,15 @@ func (b *batch[S, E]) publish(c *call[S, E]) error {
 	return nil
 }
 
-// large is how many bytes of a commit are sent in a second, at least. A commit above it is sent
-// once the newest state is known: else the other machines' commits would be found after it was sent.
+// large is the least rate at which a commit is sent, in bytes a second. A larger commit is sent
+// only after a fetch: otherwise the conflict with another machine would be found after sending it.
 const large = 1 << 20
 
-// largeTries is how often there is time to decide a large commit and to send it. What that took
-// is no waiting for others.
+// largeTries is for how many tries to decide and send a large commit the timeout is extended:
+// that time is not spent waiting for others.
 const largeTries = 3
 
-// published writes what was published to the copy. doubtful reports whether there were commits in doubt.
+// published appends the published commit to the copy. doubtful says whether there were commits in doubt.
 func (b *batch[S, E]) published(place uint64, doubtful bool) error {
 	commit := b.lines[0]
 	b.pos.place, b.pos.placed = place, commit.seq
@@ -439,16 +439,16 @@ func (b *batch[S, E]) failIfCanceled(c *call[S, E], err error) error {
 	return nil
 }
 
-// yield lets other machines be first after a commit, when they want to be. A
-// writer that has just published knows the newest state and would win again
-// against those that must fetch it first: without a pause of about as long as a
-// fetch and a publish take, one of 32 writers waited 44 times the median.
-// The file lock is held, so that the whole machine pauses.
+// yield pauses after a conflict, so that another machine can publish first. A writer
+// that has just published knows the newest state, and would win again against those
+// that must fetch it. Without a pause of about a fetch and a publish, one of 32
+// writers waited 44 times the median. The file lock is held, so the whole machine
+// pauses.
 func (r *replica[S, E]) yield(ctx context.Context) {
 	if time.Since(r.conflict) < contentionPeriod {
 		_ = pause(ctx, r.round+rand.N(r.round+1))
 	}
 }
 
-// contentionPeriod is how long after a conflict other machines are believed to be writing.
+// contentionPeriod is how long after a conflict we assume that other machines write.
 const contentionPeriod = time.Second

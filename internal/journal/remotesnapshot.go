@@ -178,8 +178,8 @@ func (r *replica[S, E]) encode(i *image[S], generation uint64) ([]byte, error) {
 // copy as it was, and a repair makes J of that. The document has a separate name, so that a reader
 // that finds no S does not take it for the S of J. Another process may write S.new.
 //
-// Of a copy that has lost commits S.prev is removed, and S is switched before J, whose header says
-// that commits are lost. Else the new J could make an S that lacks them pass for a whole one.
+// If the copy has lost commits, S.prev is removed, and S is switched before J, whose header says
+// that commits are lost. Otherwise the new J could make an S that lacks them look complete.
 func (r *replica[S, E]) renew(parent context.Context) error {
 	ctx, cancel := WithoutLockTimeout(parent)
 	defer cancel()
@@ -365,10 +365,10 @@ func (r *replica[S, E]) share(ctx context.Context) (Mark, error) {
 // expungeTries is how often a snapshot is made for [Log.Expunge] if others make one too.
 const expungeTries = 8
 
-// Expunge takes the commits for which holds is true out of the remote log, if there is one, and off
-// the disk of its server. What they did is in a new snapshot. Its commit, and those after it, stay.
-// A nil holds is for all. The other commits stay too: what was taken out cannot be written over any
-// more.
+// Expunge removes the commits for which holds is true from the remote log, if there is one, and
+// from the disk of its server. A nil holds means all. A new snapshot has their effect. Its commit
+// and those after it stay. The other commits stay too, because only what is still in the log can
+// be written over later.
 func (l *Log[S, E]) Expunge(ctx context.Context, holds func(commit []byte) bool) error {
 	r := l.replica
 	if r == nil {
@@ -399,8 +399,8 @@ type sharing struct {
 	again time.Time // nor before then: it failed
 }
 
-// bytesOfCommit is about what a commit takes in a remote log. Its commits may take as much room
-// as its snapshot, and then a new one is made.
+// bytesOfCommit is about the size of a commit in a remote log. A new snapshot is made when the
+// commits since the last one are as large as that one.
 const bytesOfCommit = 512
 
 // shareIf makes a snapshot of the remote log when there are many commits since the last.

@@ -72,7 +72,7 @@ func newToken() token { return make(token, 1) }
 // take waits for the token until ctx ends. It tries once in any case.
 func (t token) take(ctx context.Context) error { return t.takeUnless(ctx, nil) }
 
-// takeUnless is take, and waits no longer than until served is closed.
+// takeUnless is take, but it stops waiting when served is closed, and returns errServed.
 func (t token) takeUnless(ctx context.Context, served <-chan struct{}) error {
 	select {
 	case t <- struct{}{}:
@@ -133,8 +133,8 @@ func (l *Log[S, E]) Update(ctx context.Context, decide func(s S, now time.Time) 
 	return c.head, c.err
 }
 
-// serve takes the file lock and serves everyone who waits, c among them if nobody has served it
-// before. The lead is held.
+// serve takes the file lock and serves all waiting calls. c is among them unless another
+// goroutine has served it. The lead is held.
 func (l *Log[S, E]) serve(ctx context.Context, c *call[S, E]) error {
 	defer l.lead.release()
 	select {
@@ -151,8 +151,8 @@ func (l *Log[S, E]) serve(ctx context.Context, c *call[S, E]) error {
 	}))
 }
 
-// underLock holds the file lock, has the files in order and the state caught up, and then runs do.
-// The lead is held. While the fence, if there is one, is closed the lock is not held.
+// underLock takes the file lock, repairs the files, catches up, and runs do. The lead is held.
+// It does not wait for a closed fence with the lock held.
 func (l *Log[S, E]) underLock(ctx context.Context, fence Fence, do func() error) error {
 	for {
 		at, err := l.open(true)
@@ -184,7 +184,7 @@ func (l *Log[S, E]) underLock(ctx context.Context, fence Fence, do func() error)
 	}
 }
 
-// open has the directory open, and made if need be. Without one root is nil.
+// open opens the directory; create says whether to make a missing one. Without one root is nil.
 func (l *Log[S, E]) open(create bool) (files, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -330,8 +330,8 @@ func (b *batch[S, E]) write() error {
 	return nil
 }
 
-// end answers everyone, also if a decision ended its goroutine or the machine panicked. Everyone
-// gets the error, also those that wrote nothing: what they decided rested on what was not written.
+// end answers all calls, also if a decision ended its goroutine or the machine panicked. All
+// get the error, also those that wrote nothing: they decided on a state that was not written.
 func (b *batch[S, E]) end() {
 	if b.err != nil {
 		b.l.o.Logger.Warn("write failed", "dir", b.l.j.path, "error", b.err)
@@ -360,7 +360,7 @@ func (b *batch[S, E]) lock() {
 	}
 }
 
-// unlock has the state reloaded if it is not what the files say.
+// unlock drops the state if it is not that of the files.
 func (b *batch[S, E]) unlock() {
 	if !b.locked {
 		return
