@@ -13,8 +13,10 @@ import (
 )
 
 type (
-	HeldError = lease.HeldError // another agent has a claim
-	Held      = lease.Held      // a claim as lists show it
+	// HeldError is [lease.HeldError]: another agent has a claim on the path.
+	HeldError = lease.HeldError
+	// Held is [lease.Held]: a claim in a list.
+	Held = lease.Held
 )
 
 // held is the error for a path that another agent's lease covers.

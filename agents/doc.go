@@ -7,10 +7,10 @@
 // may be resumed by type and role. An agent that did nothing for 24 hours leaves the list.
 //
 // A broadcast waits seven days for agents that are away, a direct message until it is read,
-// unless it has a ttl. All are read in the order of posting. Reading is a commit before the answer: a reader killed between the two
-// loses that page. Giving the page again was rejected: no reader could recognise the
-// repetition. If the commit cannot be written, as on a full disk, the answer says that the
-// messages will come again.
+// unless it has a ttl. All are read in the order of posting. Reading is a commit before the
+// answer: a reader killed between the two loses that page. Giving the page again was rejected:
+// no reader could recognise the repetition. If the commit cannot be written, as on a full disk,
+// the answer says that the messages will come again.
 //
 // A claim is a lease with a fencing token, see leanctx/agents/lease. What goes to a type
 // waits for one agent of it, which need not have registered yet.

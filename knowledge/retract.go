@@ -399,6 +399,7 @@ func copies(ctx context.Context, s *Store, erased []*fact.Version) (refs []strin
 	})
 }
 
+// NotFound is the [*refusal.NotFoundError] for a fact that does not exist.
 func NotFound(category, key string) error {
 	return refusal.NotFound("No fact found: [%s] %s", prose.Line(category), prose.Line(key))
 }
