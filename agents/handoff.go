@@ -257,7 +257,7 @@ func (p *project) successor(me *agent, name string, now time.Time) (id, note str
 	case to.agent.ID == me.ID:
 		return "", "", refusal.Argument("to_agent", "to_agent %s is you", me.ID)
 	case to.agent.Status == statusFinished:
-		return "", "", refusal.Argument("to_agent", "%s has finished: nobody would go on with the work", to.agent.ID)
+		return "", "", refusal.Argument("to_agent", "%s has finished: nobody would continue the work", to.agent.ID)
 	}
 	return to.agent.ID, absence(now, to.agent), nil
 }

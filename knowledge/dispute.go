@@ -143,7 +143,7 @@ func Settle(f state.Facts, d formats.Dispute, accept bool, by Source, session st
 	reopened := d
 	reopened.State = formats.DisputeOpen
 	if was != formats.DisputeAccepted && state.DisputeState(f, reopened, present) == formats.DisputeClosed {
-		return nil, refusal.Argument("target", "%s has closed: its value is believed, or what it stood against is not believed any more", d.ID)
+		return nil, refusal.Argument("target", "%s has closed: its value is believed, or the value that it disputed is not believed any more", d.ID)
 	}
 	by.At, by.Ref, by.Confidence = now, d.ID, max(d.Confidence, defaultConfidence)
 	j := judgement{f, d, f.Versions(fact.IDOf(d.Category, d.Key)), by, session, now, present}

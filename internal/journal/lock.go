@@ -54,7 +54,7 @@ func (k *fileLock) acquire(ctx context.Context, d files) error {
 			if pid := k.pid(); pid > 0 {
 				holder = fmt.Sprintf("process %d", pid)
 			}
-			return pathError(k.dir, k.name, ErrLocked, "%s holds the store and does not let go; stop it, or let it go on, and try again", holder)
+			return pathError(k.dir, k.name, ErrLocked, "%s holds the lock of the store; wait until it ends, or stop it, and try again", holder)
 		} else if err != nil {
 			return err
 		}

@@ -232,7 +232,7 @@ func (m *memory[S, E]) rescue(f former[S]) {
 // headSearched is how many bytes of a journal or a snapshot are read for its header.
 const headSearched = 4 << 10
 
-var errNoHead = errors.New("the journal does not go on from there")
+var errNoHead = errors.New("the journal does not continue from there")
 
 // resume finds a head in J, or in J.prev, and reads the commits that follow.
 // It fails if anything is damaged. If the line of the head is where the head

@@ -225,7 +225,7 @@ func doubt(all []*record, why map[*record]string) string {
 	}
 	to, more, apart := all[0].Hash, "", "The two have separate memories"
 	if len(all) > 1 {
-		to, apart = "HASH", "Each has a memory of its own"
+		to, apart = "HASH", "Each has a separate memory"
 	}
 	if n := len(all) - len(names); n > 0 {
 		more = fmt.Sprintf("; and %d more", n)

@@ -37,7 +37,7 @@ func teamTool(r *run) *op.Tool {
 			op.New("join", "Share this project's memory with a team. What is remembered here is published once.", op.Changes, c.join, "server").
 				Shown("server", "nats://127.0.0.1:4222"),
 			op.New("status", "Show the team of this project: machines, lag, last writer, sizes.", op.Reads, c.status),
-			op.New("leave", "Leave the team. A whole local memory is left behind.", op.Changes, c.leave),
+			op.New("leave", "Leave the team. This machine keeps the whole memory.", op.Changes, c.leave),
 			op.New("serve", "Run a server for teams: NATS with JetStream, each write synced.", op.Reads, c.serveTeam),
 		},
 	}
@@ -191,7 +191,7 @@ func (c teamCommands) join(ctx context.Context, sc op.Scope, a joinArgs) (joined
 	n.State = member
 	j := joinedTeam{Team: name, Server: server.URL, Made: made}
 	if err := c.publish(ctx, sc, p, projectPlace{Project: p.Project, at: n}, &j); err != nil {
-		return none, fmt.Errorf("the project has not joined; its memory is as it was; join again to go on: %w", err)
+		return none, fmt.Errorf("the project has not joined; its memory is as it was; join again to continue: %w", err)
 	}
 	if err := n.write(); err != nil {
 		return none, err
@@ -298,7 +298,7 @@ func (c teamCommands) leave(ctx context.Context, sc op.Scope, _ noArgs) (leftTea
 	}
 	l, err := c.stores.leave(ctx, sc, p, fenceWait)
 	if err != nil {
-		err = fmt.Errorf("the project has not left its team yet; leave again to go on: %w", err)
+		err = fmt.Errorf("the project has not left its team yet; leave again to continue: %w", err)
 	}
 	return l, err
 }
