@@ -38,7 +38,9 @@ func (a *account) count(m op.AnsweredCall) {
 	if is[*refusal.NotFoundError](err) || is[*refusal.ArgumentError](err) {
 		agent = "" // it counts for the client
 	}
-	a.touch(w, agent)
+	if a.stores.longLived || slices.Contains([]string{"ctx_agent", "ctx_task", "ctx_share"}, m.Tool) { // a command about facts reads no registry
+		a.touch(w, agent)
+	}
 	usage, err := w.usage()
 	if err != nil {
 		a.stores.logger.Warn("a call is not counted", "error", err)
@@ -70,15 +72,20 @@ func intentOf(m op.AnsweredCall) cost.Intent {
 }
 
 const (
-	touchEvery   = time.Minute     // for each agent; the registry writes less often
-	touchTimeout = 5 * time.Second // then it is given up
+	touchEvery   = time.Minute            // for each agent; the registry writes less often
+	touchTimeout = 5 * time.Second        // then it is given up
+	touchAfter   = 200 * time.Millisecond // the same after a command, which waits for it
 )
 
-// touch records in the background of a server that an agent is active. Otherwise an agent
-// that only remembers and recalls would count as inactive.
+// touch records in the background that an agent is active. Otherwise an agent that only
+// remembers and recalls, or only reports on its tasks, would count as inactive.
 func (a *account) touch(w projectStores, agent string) {
-	if !a.stores.longLived || agent == "" {
+	if agent == "" {
 		return
+	}
+	timeout := touchAfter
+	if a.stores.longLived {
+		timeout = touchTimeout
 	}
 	now := time.Now()
 	if last, ok := a.lastTouch.Load(w.project.Hash + agent); ok && now.Sub(last.(time.Time)) < touchEvery {
@@ -86,14 +93,14 @@ func (a *account) touch(w projectStores, agent string) {
 	}
 	a.lastTouch.Store(w.project.Hash+agent, now)
 	a.stores.background.Go(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), touchTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), timeout)
 		defer cancel()
 		registry, err := w.agents()
 		if err == nil {
 			err = registry.As(agents.Actor{Agent: agent, Client: w.scope.Caller.Name, Session: w.scope.Caller.Session}).Touch(ctx)
 		}
 		if err != nil {
-			a.stores.logger.Warn("an agent's sign of life is not recorded", "agent", agent, "error", err)
+			a.stores.logger.Debug("an agent's sign of life is not recorded", "agent", agent, "error", err)
 		}
 	})
 }
