@@ -169,7 +169,7 @@ func (h *home) close() {
 	_ = h.stream.Close()
 }
 
-// update and what rests on it, expunge and newest try again while the server seems to be away: a
+// update and what rests on it, expunge and fetch try again while the server seems to be away: a
 // busy machine may need longer to connect than a command waits. Nothing was written then.
 func (h *home) update(t testing.TB, decide func(counters, time.Time) ([]event, error)) (journal.Head, error) {
 	return proctest.Again(journal.ErrOffline, func() (journal.Head, error) { return h.Update(t.Context(), decide) })
@@ -191,14 +191,15 @@ func (h *home) write(t testing.TB, decide func(counters, time.Time) ([]event, er
 
 func (h *home) add(t testing.TB, key string) journal.Head { t.Helper(); return h.write(t, add(key)) }
 
+func fetch(t testing.TB, l interface{ Fetch(context.Context) error }) error {
+	_, err := proctest.Again(journal.ErrOffline, func() (struct{}, error) { return struct{}{}, l.Fetch(t.Context()) })
+	return err
+}
+
 // newest is the newest state of the team.
 func (h *home) newest(t testing.TB) counters {
 	t.Helper()
-	err := h.Fetch(t.Context())
-	for errors.Is(err, journal.ErrOffline) {
-		err = h.Fetch(t.Context())
-	}
-	if err != nil {
+	if err := fetch(t, h); err != nil {
 		t.Fatal(err)
 	}
 	return h.copied(t)
