@@ -205,7 +205,7 @@ func (c projectCommands) forget(ctx context.Context, sc op.Scope, a projectForge
 	defer root.Close()
 	data := path.Join("knowledge", p.Hash)
 	names, err := fs.Glob(root.FS(), path.Join("logs", "briefings", p.Hash+"-*"))
-	for _, name := range append(names, data, data+".known", path.Join("agents", "shared", p.Hash), path.Join(teamsDir, p.Hash)) {
+	for _, name := range append(names, data, data+".known", path.Join("agents", "shared", p.Hash), path.Join("overview", p.Hash), path.Join(teamsDir, p.Hash)) {
 		err = errors.Join(err, root.RemoveAll(name))
 	}
 	return f, err

@@ -175,6 +175,7 @@ func TestErasedProject(t *testing.T) {
 	ran(t, "--agent", a, "share", "push", "f.txt")
 	ran(t, "--agent", a, "task", "create", "feed it")
 	hooked(t, "claude-code", "session-start", "one", "")
+	ran(t, "overview")
 	agents := filepath.Join(dir, "data", "agents")
 	if said := ran(t, "project", "forget", "my-app", "--erase", "--yes"); !strings.HasSuffix(said, " and erased its memory; diaries, messages and tasks of its agents are left in "+agents+"\n") {
 		t.Error(said)
@@ -189,7 +190,7 @@ func TestErasedProject(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Error(err)
+	if left, _ := filepath.Glob(filepath.Join(dir, "data", "overview", "*")); err != nil || len(left) > 0 {
+		t.Error(left, err)
 	}
 }
