@@ -41,7 +41,11 @@ func (d *Detached) detach(ctx context.Context, remote func(name string) Remote, 
 	if err != nil {
 		return err
 	}
-	h := scan(data, 0).head
+	c := scan(data, 0)
+	h := c.head
+	if !c.hasHead {
+		h = c.claim // its checksum is wrong; another name there only finds nothing
+	}
 	if _, err := os.Stat(filepath.Join(dir, namesOf(stem).doubt)); err != nil && h.Remote == "" {
 		return nil // it is no copy
 	}

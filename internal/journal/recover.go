@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -249,7 +250,7 @@ func (r *recovery) setPosition(c, older content) {
 		p.head = older.head
 	}
 	if !c.hasHead && !older.hasHead {
-		p.head.Remote = r.j.o.remoteName()
+		p.head.Remote = cmp.Or(r.j.o.remoteName(), c.claim.Remote)
 	}
 	p.head.Generation = max(p.head.Generation, r.from.Generation)
 	if r.from.At.After(p.at) {

@@ -1386,3 +1386,45 @@ func TestLeaveWithADamagedCopy(t *testing.T) {
 		})
 	}
 }
+
+// A copy with a damaged header is still a copy. A process that knows no team does not write it, and
+// the machine leaves with what the others wrote meanwhile.
+func TestLeaveWithADamagedHeader(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	a := join(t, s.url())
+	a.adds(t, 4)
+	a.close()
+	text, err := os.ReadFile(journalOf(a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[0] ^= 1
+	if err := os.WriteFile(journalOf(a), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	unaware, err := journal.Open(a.dir, machine{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unaware.Close()
+	if _, err := unaware.Update(t.Context(), add("x")); !errors.Is(err, journal.ErrElsewhere) {
+		t.Error(err)
+	}
+	if err := os.WriteFile(journalOf(a), text, 0o600); err != nil { // it was repaired
+		t.Fatal(err)
+	}
+	b := join(t, s.url())
+	b.add(t, "x")
+	if d, err := journal.Detach(t.Context(), b.stream.Named, time.Minute, a.dir); err != nil || d.Old != nil {
+		t.Fatal(d, err)
+	}
+	alone, err := journal.Open(a.dir, machine{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer alone.Close()
+	if h, err := alone.Update(t.Context(), add("x")); err != nil || h.Seq != 6 || h.Repairs > 0 {
+		t.Errorf("%+v, %v", h, err)
+	}
+}
