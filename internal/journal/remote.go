@@ -328,8 +328,9 @@ func (r *replica[S, E]) follow(ctx context.Context) {
 }
 
 // publish decides one call on the newest state and publishes its commit. It also fetches the
-// newest state for a call that commits nothing. The returned error ends the batch. If only this
-// call fails, because its context has ended or its commit is in doubt, c has the error.
+// newest state for a call that commits nothing. The returned error is that of all calls that are not
+// answered yet. If only this call fails, because its context has ended or its commit is in doubt, c
+// has the error.
 func (b *batch[S, E]) publish(c *call[S, E]) error {
 	r, j := b.l.replica, &b.l.j
 	newest, doubtful, patient := false, j.doubtful(), false
@@ -386,7 +387,11 @@ func (b *batch[S, E]) publish(c *call[S, E]) error {
 			b.lines, b.pending, b.pos = nil, nil, j.pos // it was not folded
 			if errors.Is(err, ErrInDoubt) {
 				c.fail(b.l.named(errors.Join(err, j.keepDoubt(commit))))
-				return nil
+				if context.Cause(ctx) != errLockTimeout {
+					return nil
+				}
+				b.answer() // the others would wait as long, one after another
+				return fmt.Errorf("%s: %w: the write before this one had no answer; nothing was sent", r.remote.Name(), ErrOffline)
 			}
 			if !errors.Is(err, ErrConflict) {
 				return b.failIfCanceled(c, err)

@@ -250,8 +250,7 @@ func (b *batch[S, E]) run(ctx context.Context) error {
 			if err := b.publish(b.calls[0]); err != nil {
 				return err
 			}
-			close(b.calls[0].done)
-			b.calls = b.calls[1:]
+			b.answer()
 			r.yield(ctx)
 		}
 		return nil
@@ -266,6 +265,12 @@ func (b *batch[S, E]) run(ctx context.Context) error {
 		return nil
 	}
 	return b.write()
+}
+
+// answer answers the first call.
+func (b *batch[S, E]) answer() {
+	close(b.calls[0].done)
+	b.calls = b.calls[1:]
 }
 
 // decide adds what one call decides to the batch. An error is that of the

@@ -2,7 +2,6 @@ package replica
 
 import (
 	"cmp"
-	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -20,7 +19,7 @@ func (f *Folded) diff(st *state.State, least time.Time) []*Line {
 	d := differ{f: f, st: st, earliest: least}
 	d.erasures()
 	d.renames()
-	for _, n := range d.names() {
+	for _, n := range names(d.st, d.f.State) {
 		d.fact(n)
 	}
 	for _, l := range lists {
@@ -108,11 +107,11 @@ func (d *differ) renames() {
 	})
 }
 
-// names are those of all facts, here and among the lines, in order.
-func (d *differ) names() []fact.ID {
+// names are those of all facts of two states, in order.
+func names(a, b *state.State) []fact.ID {
 	all := map[fact.ID]bool{}
-	for _, seq := range []iter.Seq2[fact.ID, []*fact.Version]{d.st.All(), d.f.State.All()} {
-		for n := range seq {
+	for _, st := range []*state.State{a, b} {
+		for n := range st.All() {
 			all[n] = true
 		}
 	}

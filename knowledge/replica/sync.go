@@ -224,7 +224,7 @@ func (in *incoming) read(files []logFile) error {
 			continue
 		}
 		if damaged > 0 {
-			in.warn("%s: %s damaged and left out; its writer's next sync mends them", name, are(damaged))
+			in.warn("%s: %s damaged and left out; its writer's next sync mends them", name, counted(damaged, "line is", "lines are"))
 		}
 		ahead := 0
 		for _, l := range lines {
@@ -235,7 +235,7 @@ func (in *incoming) read(files []logFile) error {
 			in.lines = append(in.lines, l)
 		}
 		if ahead > 0 {
-			in.warn("%s: %s more than a day in the future and not taken in yet", name, are(ahead))
+			in.warn("%s: %s more than a day in the future and not taken in yet", name, counted(ahead, "line is", "lines are"))
 		}
 	}
 	return nil
@@ -245,18 +245,12 @@ func (in *incoming) warn(format string, args ...any) {
 	in.warnings = append(in.warnings, fmt.Sprintf(format, args...))
 }
 
-func numbersHave(n int) string {
+// counted is a number with the words for one and for several.
+func counted(n int, one, several string) string {
 	if n == 1 {
-		return "1 number of a line has"
+		return "1 " + one
 	}
-	return fmt.Sprintf("%d numbers of lines have", n)
-}
-
-func are(n int) string {
-	if n == 1 {
-		return "1 line is"
-	}
-	return fmt.Sprintf("%d lines are", n)
+	return fmt.Sprintf("%d %s", n, several)
 }
 
 // foreign is the project that lines name, if it is another one: both know their first
@@ -342,7 +336,7 @@ func newPlan(st *state.State, dir string, in incoming, now time.Time) (*plan, er
 	r := &p.report
 	r.Replica, r.Written, r.TakenIn, r.file = p.next.ID, len(p.ours), len(p.theirs), logDir+"/"+p.next.ID+".jsonl"
 	if n := p.folded.DuplicateIDs; n > base.DuplicateIDs {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%s in the repository two contents; both are kept", numbersHave(n)))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s in the repository two contents; both are kept", counted(n, "number of a line has", "numbers of lines have")))
 	}
 	p.events = append(p.events, state.Event{Replica: &p.next})
 	return p, nil
@@ -445,15 +439,8 @@ func (p *plan) own(r ref) bool {
 func (p *plan) compare(st *state.State, base *Folded) {
 	f := p.folded
 	erased := p.tombstones(st)
-	names := map[fact.ID]bool{}
-	for n := range f.State.All() {
-		names[n] = true
-	}
-	for n := range st.All() {
-		names[n] = true
-	}
 	var changed state.Replacement
-	for _, n := range slices.SortedFunc(maps.Keys(names), fact.ID.Compare) {
+	for _, n := range names(st, f.State) {
 		want, have := p.marked(f.State.Versions(n)), st.Versions(n)
 		if fact.Current(want, f.State.At()) != nil {
 			p.report.Facts++

@@ -27,10 +27,11 @@ func (p publishing) Publish(ctx context.Context, last uint64, commit []byte) (ui
 }
 
 // The caller who leads a batch goes, or its commit is in doubt. The other writes of the batch are done.
+// If the server did not answer in time, they are refused at once.
 func TestLeaderOfABatch(t *testing.T) {
 	for name, tt := range map[string]struct {
 		leader, other func(ctx context.Context, leave func()) error // what happens to the publish of each
-		want          error
+		want, rest    error
 	}{
 		"goes while its commit is sent": {
 			leader: func(ctx context.Context, leave func()) error {
@@ -50,6 +51,14 @@ func TestLeaderOfABatch(t *testing.T) {
 			leader: func(context.Context, func()) error { return journal.ErrInDoubt },
 			want:   journal.ErrInDoubt,
 		},
+		"has no answer": {
+			leader: func(ctx context.Context, _ func()) error {
+				<-ctx.Done()
+				return journal.ErrInDoubt
+			},
+			want: journal.ErrInDoubt,
+			rest: journal.ErrOffline,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t)
@@ -59,6 +68,9 @@ func TestLeaderOfABatch(t *testing.T) {
 			publishes := 0
 			a := &home{dir: t.TempDir()}
 			a.open(t, s.url(), func(_ *options, o *journal.Options) {
+				if tt.rest != nil {
+					o.LockTimeout = 3 * time.Second
+				}
 				o.Remote = publishing{connection.stream.Log("counters"), func(ctx context.Context) error {
 					switch publishes++; {
 					case publishes == 1 && tt.leader != nil:
@@ -97,7 +109,7 @@ func TestLeaderOfABatch(t *testing.T) {
 				}
 			}
 			close(queued)
-			for i, want := range []error{nil, tt.want, nil} {
+			for i, want := range []error{nil, tt.want, tt.rest} {
 				if err := <-results[i]; !errors.Is(err, want) {
 					t.Errorf("write %d: %v, want %v", i, err, want)
 				}

@@ -191,10 +191,8 @@ func (p *publication) try(ctx context.Context, answer time.Duration) (uint64, er
 		return ack.Sequence, nil
 	case isCode(err, jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant):
 		return p.look(once)
-	case isCode(err, codeInProcess) || electing(err):
-		return 0, fmt.Errorf("%w: %w", errAgain, err)
-	case errors.Is(err, nats.ErrNoResponders) || errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, nats.ErrReconnectBufExceeded):
-		return 0, fmt.Errorf("%w: %w", errAgain, err) // this attempt was not sent, or nobody took it
+	case isCode(err, codeInProcess) || electing(err) || errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, nats.ErrReconnectBufExceeded):
+		return 0, fmt.Errorf("%w: %w", errAgain, err) // it is being settled; or this attempt was not sent, or nobody took it
 	case errors.Is(err, nats.ErrConnectionClosed):
 		if p.sent {
 			return 0, fmt.Errorf("%s: %w: %w", p.l.s.Where(), journal.ErrInDoubt, err)

@@ -105,24 +105,18 @@ func (s *Stream) Report(ctx context.Context, last uint64) error {
 	if err != nil {
 		return err
 	}
-	kv, err := s.keys(ctx, d)
+	kv, err := d.js.KeyValue(ctx, s.bucket())
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		kv, err = d.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: s.bucket(), Replicas: d.stream.CachedInfo().Config.Replicas})
+	}
 	if err != nil {
-		return err
+		return s.explain(err)
 	}
 	text, err := json.Marshal(Machine{s.o.Machine, s.o.Now().UTC(), last})
 	if err == nil {
 		_, err = kv.Put(ctx, s.o.Machine, text)
 	}
 	return s.explain(err)
-}
-
-// keys is the key-value bucket: what each machine has.
-func (s *Stream) keys(ctx context.Context, d *dial) (jetstream.KeyValue, error) {
-	kv, err := d.js.KeyValue(ctx, s.bucket())
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		kv, err = d.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: s.bucket(), Replicas: d.stream.CachedInfo().Config.Replicas})
-	}
-	return kv, s.explain(err)
 }
 
 func (s *Stream) machines(ctx context.Context, d *dial) (list []Machine, err error) {
