@@ -117,20 +117,39 @@ func (p *Registry) Close() error { return p.log.Close() }
 // move, an added remote. An empty path is the working directory. The path must
 // be a directory.
 func (p *Registry) Resolve(ctx context.Context, path string) (Project, error) {
-	return p.resolve(ctx, path, true)
+	s, err := p.observe(path)
+	if err != nil {
+		return Project{}, err
+	}
+	return p.resolve(ctx, s, true)
 }
 
 // Lookup is Resolve for an operation that only reads: it records nothing. An unrecorded
 // project (Known is false) has the hash that Resolve would give it.
 func (p *Registry) Lookup(ctx context.Context, path string) (Project, error) {
-	return p.resolve(ctx, path, false)
-}
-
-func (p *Registry) resolve(ctx context.Context, path string, record bool) (Project, error) {
 	s, err := p.observe(path)
 	if err != nil {
 		return Project{}, err
 	}
+	return p.resolve(ctx, s, false)
+}
+
+// Refresh is Lookup, and records news about a project that is recorded, if that can be done.
+func (p *Registry) Refresh(ctx context.Context, path string) (Project, error) {
+	s, err := p.observe(path)
+	if err != nil {
+		return Project{}, err
+	}
+	found, err := p.resolve(ctx, s, false)
+	if err == nil && found.Known {
+		if news, err := p.resolve(ctx, s, true); err == nil {
+			return news, nil
+		}
+	}
+	return found, err
+}
+
+func (p *Registry) resolve(ctx context.Context, s *observation, record bool) (Project, error) {
 	s.learn = record
 	var v resolution
 	for {

@@ -354,15 +354,16 @@ func (s *stores) find(ctx context.Context, sc op.Scope) (projectPlace, error) {
 		return projectPlace{}, err
 	}
 	var found project.Project
-	reads := sc.Effect == op.Reads
-	if reads || sc.Grant.Restricted() { // it must not create a project that it may not reach
+	if sc.Grant.Restricted() { // it must not create a project that it may not reach
 		found, err = projects.Lookup(ctx, dir)
 		err = reachable(sc, found, err)
 	}
-	if err == nil && (found.Known || !reads) {
-		if news, e := projects.Resolve(ctx, dir); e == nil || !reads {
-			found, err = news, e
-		}
+	switch {
+	case err != nil:
+	case sc.Effect == op.Reads:
+		found, err = projects.Refresh(ctx, dir)
+	default:
+		found, err = projects.Resolve(ctx, dir)
 	}
 	for _, n := range found.Notices {
 		s.warnOnce(n)
