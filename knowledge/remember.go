@@ -354,11 +354,23 @@ func (d *decision) findPeriod() error {
 // makeRoom finds the versions that the period is about. With the same value and another period a
 // correction puts the period right: then the version that was wrong moves there, and all others
 // make room. This is how a fact is given an end.
+//
+// The end of what somebody of more authority asserted stays. Then what is asserted beyond it is a
+// version of its own.
 func (d *decision) makeRoom() {
 	d.moves = d.wrong != nil && d.equals(d.wrong)
+	var ended []*fact.Version
+	for _, v := range d.versions {
+		if !d.moves && fact.Believed(v) && v.ValidUntil != nil && fact.Before(*v.ValidUntil, d.period.Until) && touches(v, d.period) && d.equals(v) && !mayReplace(d.facts, d.by(), v) {
+			ended = append(ended, v)
+			if d.period.From.Before(*v.ValidUntil) {
+				d.period.From = *v.ValidUntil
+			}
+		}
+	}
 	for _, v := range d.versions {
 		switch q := fact.PeriodOf(v); {
-		case !fact.Believed(v):
+		case !fact.Believed(v), slices.Contains(ended, v):
 		case d.moves && v == d.wrong, !d.moves && touches(v, d.period) && d.equals(v):
 			d.same = append(d.same, v)
 		case q.Overlaps(d.period) && d.inLine(v):
@@ -439,9 +451,7 @@ func protection(f state.Facts, by Source, v *fact.Version) string {
 // protected is the first version that the assertion would change and may not; nil if there is
 // none. A value that is added beside others changes what all of its period say.
 func (d *decision) protected() *fact.Version {
-	by := d.asserted.Source
-	by.Kind, by.Confidence = d.asserted.kind(), d.asserted.Confidence
-	changes := d.ends
+	by, changes := d.by(), d.ends
 	if d.moves && !d.period.Equal(fact.PeriodOf(d.wrong)) {
 		changes = slices.Concat(d.same, changes)
 	}
@@ -457,6 +467,13 @@ func (d *decision) protected() *fact.Version {
 		return nil
 	}
 	return changes[i]
+}
+
+// by is the source in whose name the assertion speaks.
+func (d *decision) by() Source {
+	by := d.asserted.Source
+	by.Kind, by.Confidence = d.asserted.kind(), d.asserted.Confidence
+	return by
 }
 
 // kind is the kind of source in whose name the assertion speaks.
