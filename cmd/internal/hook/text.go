@@ -87,9 +87,9 @@ func (f textFile) split(data []byte) (entry any, rest string, err error) {
 	return entry, fmt.Sprint(m), err
 }
 
-// mostTries is how many blocks of lines that look like our entry are looked at, and how many ends
+// maxTries is how many blocks of lines that look like our entry are looked at, and how many ends
 // of one block.
-const mostTries = 20
+const maxTries = 20
 
 // without returns the file without our entry, given the two parts of the file that split returns.
 // Lines that look like a table of the entry, or like its key, may be a part of a text. So a block
@@ -98,7 +98,7 @@ func (f textFile) without(entry any, others string) ([]byte, error) {
 	var remaining []byte
 	lines := bytes.SplitAfter(f.data, []byte("\n"))
 	for i, tries := 0, 0; i < len(lines); i++ {
-		if end := f.block(lines[i:]); end > 0 && entry != nil && tries < mostTries {
+		if end := f.block(lines[i:]); end > 0 && entry != nil && tries < maxTries {
 			before := remaining
 			if last := bytes.TrimSuffix(remaining, []byte(newlineOf(f.data))); f.format == toml && bytes.HasSuffix(last, []byte("\n")) {
 				before = last // we wrote the empty line too
@@ -141,7 +141,7 @@ func (f textFile) block(lines [][]byte) (n int) {
 		case isBlank(line), f.format == toml && text[0] == '#':
 			continue
 		case f.format == toml && text[0] == '[' && !ours(line):
-			if _, err := decode(toml, bytes.Join(lines[:n], nil)); err == nil || tries == mostTries {
+			if _, err := decode(toml, bytes.Join(lines[:n], nil)); err == nil || tries == maxTries {
 				return n
 			}
 			tries++

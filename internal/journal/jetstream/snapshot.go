@@ -211,8 +211,8 @@ type bucket struct {
 	each  uint64 // after how many commits a log gets a new snapshot
 }
 
-// pieceMost is the largest piece.
-const pieceMost = 512 << 10
+// maxPiece is the largest piece of an object, in bytes.
+const maxPiece = 512 << 10
 
 func (s *Stream) objects(ctx context.Context) (*bucket, error) {
 	d, err := s.connected(ctx)
@@ -220,7 +220,7 @@ func (s *Stream) objects(ctx context.Context) (*bucket, error) {
 		return nil, err
 	}
 	each, _ := strconv.ParseUint(d.stream.CachedInfo().Config.Metadata[eachKey], 10, 64) // mostly it says nothing
-	b := &bucket{js: d.js, name: s.bucket(), piece: int(min(d.nc.MaxPayload()/2, pieceMost)), each: cmp.Or(each, snapshotEach)}
+	b := &bucket{js: d.js, name: s.bucket(), piece: int(min(d.nc.MaxPayload()/2, maxPiece)), each: cmp.Or(each, snapshotEach)}
 	b.Stream, err = d.js.Stream(ctx, "OBJ_"+b.name)
 	return b, s.explain(err)
 }
