@@ -2,7 +2,10 @@ package knowledge
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -126,16 +129,29 @@ func (b *background) settle() {
 	}
 }
 
-// detach starts another process that makes index and vectors, unless one is at it.
+// detachAgain is how long after one process was started that makes index and vectors no other is. It
+// has taken the lock by then; if it failed, so may the next.
+const detachAgain = 5 * time.Minute
+
+// detach starts another process that makes index and vectors, unless one is at it or has just failed.
 func (b *background) detach() {
-	if b.store.opts.Detach == nil {
+	s := b.store
+	if s.opts.Detach == nil {
 		return
 	}
-	if done, ok := b.store.derives(); ok {
-		done()
-		b.store.opts.Detach()
+	if at, err := os.Stat(filepath.Join(s.dir, deriveLock)); err == nil {
+		if age := time.Since(at.ModTime()); age >= 0 && age < detachAgain {
+			return
+		}
+	}
+	if done, ok := s.derives(); ok {
+		done(errStarted)
+		s.opts.Detach()
 	}
 }
+
+// errStarted says that index and vectors are still to be made.
+var errStarted = errors.New("another process makes them")
 
 // within does what is left to do after an answer, for so long at most. What fails is only logged.
 func (b *background) within(limit time.Duration, failure string, do func(context.Context) error) {

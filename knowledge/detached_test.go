@@ -1,12 +1,14 @@
 package knowledge_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"leanctx/embed"
 	"leanctx/knowledge"
@@ -74,10 +76,51 @@ func TestOneDetachedProcess(t *testing.T) {
 	if s.StartDetached(); started != 0 {
 		t.Errorf("%d processes beside the one at work", started)
 	}
-	done()
-	if s.StartDetached(); started != 1 {
+	done(nil)
+	for range 3 { // the one that was started has not taken the lock yet
+		s.StartDetached()
+	}
+	if started != 1 {
 		t.Errorf("%d processes, want 1", started)
 	}
+}
+
+// If the process that makes index and vectors fails, the next command does not start another. A
+// later one does, and so does the next one after a success.
+func TestDetachedProcessFails(t *testing.T) {
+	dir, started := t.TempDir(), 0
+	s, err := knowledge.Open(dir, &knowledge.Options{Detach: func() { started++ }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Remember(t.Context(), knowledge.Assertion{Category: "a", Key: "b", Value: "c"}); err != nil {
+		t.Fatal(err)
+	}
+	want := func(what string, n int) {
+		t.Helper()
+		if s.StartDetached(); started != n {
+			t.Errorf("%s: %d processes, want %d", what, started, n)
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Compact(ended); err == nil {
+		t.Fatal("a compaction that ended before it began did not fail")
+	}
+	want("just failed", 0)
+	for i, age := range []time.Duration{time.Hour, -time.Hour} { // or the clock was wrong
+		at := time.Now().Add(-age)
+		if err := os.Chtimes(filepath.Join(dir, "derive.lock"), at, at); err != nil {
+			t.Fatal(err)
+		}
+		want("failed long ago", i+1)
+		want("just started", i+1)
+	}
+	if err := s.Compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want("succeeded", 3)
 }
 
 // The process that makes the vectors of a damaged file anew finds the damage, which no question has told it.
@@ -144,5 +187,5 @@ func TestNoDetachedProcessKeepsNoLock(t *testing.T) {
 	if done == nil {
 		t.Fatal("the lock is held")
 	}
-	done()
+	done(nil)
 }

@@ -37,11 +37,15 @@ func EmbeddingsStatus(ctx context.Context, s *Store, _ NoArgs) (VectorStatus, er
 	}
 	is := s.opts.Encoders.Status()
 	r := VectorStatus{Model: is.Model, AutoDownload: is.AutoDownload, Path: s.vectors.index.Path(), Entries: []VectorEntries{}, Why: is.Why}
-	for _, e := range s.vectors.index.Entries() {
+	kept, err := s.vectors.index.Entries()
+	if err != nil {
+		return r, err
+	}
+	for _, e := range kept {
 		r.Entries = append(r.Entries, VectorEntries{e.Name, e.Entries})
 	}
 	for i, e := range s.opts.Encoders.Usable(false) {
-		n, err := s.vectors.backlog(ctx, e)
+		n, err := s.vectors.backlog(ctx, e, false)
 		if err != nil {
 			return r, err
 		}
@@ -49,7 +53,10 @@ func EmbeddingsStatus(ctx context.Context, s *Store, _ NoArgs) (VectorStatus, er
 			r.Backlog = n
 		}
 		if r.Encoder == "" && (n == 0 || e.Instant) {
-			r.Encoder, r.IndexEntries = e.Name, s.vectors.facts(e.Name)
+			r.Encoder = e.Name
+			if r.IndexEntries, err = s.vectors.facts(ctx, e.Name); err != nil {
+				return r, err
+			}
 			if i > 0 {
 				r.Why += "; built in until its backlog is empty"
 			}
@@ -127,25 +134,25 @@ func EmbeddingsReindex(ctx context.Context, s *Store, q Reindexing) (VectorsMade
 	if s.opts.Encoders == nil {
 		return VectorsMade{}, errNoVectors
 	}
-	if err := s.vectors.prune(ctx); err != nil {
-		return VectorsMade{}, err
-	}
 	var r VectorsMade
 	for _, e := range s.opts.Encoders.Usable(true) {
 		if !e.Instant && !q.Wait {
-			n, err := s.vectors.backlog(ctx, e)
+			n, err := s.vectors.backlog(ctx, e, true)
 			if err != nil {
 				return r, err
 			}
 			r.Backlog, r.Slow = n, e.Name
 			continue
 		}
-		n, err := s.vectors.fill(ctx, e, q.Progress)
+		n, err := s.vectors.fill(ctx, e, true, q.Progress)
 		if err != nil {
 			return r, err
 		}
 		if r.Encoder == "" {
-			r.Encoder, r.Made, r.Embedded = e.Name, n, s.vectors.facts(e.Name)
+			r.Encoder, r.Made = e.Name, n
+			if r.Embedded, err = s.vectors.facts(ctx, e.Name); err != nil {
+				return r, err
+			}
 		}
 	}
 	return r, nil

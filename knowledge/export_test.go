@@ -23,7 +23,7 @@ func (s *Store) SyncIndex(ctx context.Context) error { return s.log.Sync(ctx, sy
 func (s *Store) LimitVectors(n int) { s.vectors.maxLearn, s.vectors.maxLearnServer = n, n }
 
 // Derives is what the process does that makes index and vectors, until done.
-func (s *Store) Derives() (done func()) { done, _ = s.derives(); return done }
+func (s *Store) Derives() (done func(error)) { done, _ = s.derives(); return done }
 
 // StartDetached starts that process.
 func (s *Store) StartDetached() { s.work.detach() }

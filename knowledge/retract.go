@@ -137,9 +137,7 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 		removal.ValidUntil = &until.Time
 	}
 	var r Withdrawn
-	var over []string // versions that need no vectors from now on
 	err := s.UpdateSome(ctx, func(st state.Reader, now time.Time) ([]state.Event, error) {
-		over = nil
 		r = Withdrawn{Category: w.Category, Key: w.Key, Value: w.Value, Until: removal.ValidUntil, Reason: removal.Reason, Redacted: redacted}
 		r.ahead = r.Until != nil && r.Until.After(s.present(now))
 		n := fact.IDOf(w.Category, w.Key)
@@ -169,9 +167,6 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 				continue
 			}
 			r.Category, r.Key, r.Touched = e.Put.Category, e.Put.Key, append(r.Touched, e.Put.ID)
-			if !lasts(e.Put, s.present(now)) {
-				over = append(over, e.Put.ID)
-			}
 		}
 		if w.Value != "" {
 			for _, v := range fact.AllCurrent(st.Versions(n), s.present(now)) {
@@ -184,9 +179,6 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 		}
 		return events, nil
 	})
-	if err == nil {
-		s.vectors.forget(over)
-	}
 	return r, err
 }
 

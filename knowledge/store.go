@@ -310,35 +310,48 @@ func (s *Store) Settle(ctx context.Context, progress func(done int)) {
 	}
 }
 
-// derive brings index and vectors up to date.
+// derive brings index and vectors up to date. What a newer version of the program wrote stays as it is.
 func derive(ctx context.Context, s *Store, progress func(done int)) error {
 	err := s.log.Sync(ctx, syncTail, progress)
-	if _, failed := BuiltInVectors(ctx, s); err == nil {
-		err = failed
+	if e := s.vectors.instant(); e != nil {
+		if _, failed := s.vectors.fill(ctx, *e, false, nil); !errors.Is(failed, vectors.ErrNewer) {
+			err = cmp.Or(err, failed)
+		}
 	}
 	return err
 }
 
-// derives has the lock of a process that makes index and vectors of all facts, if no other has it. It
-// keeps commands from starting more of them, and from nothing else.
-func (c *core) derives() (done func(), ok bool) {
+// deriveLock is the file that a process has locked while it makes index and vectors of all facts.
+// It keeps commands from starting more of them, and from nothing else. Who is done removes it. If
+// it is there, one was started at its time and is at work, or failed.
+const deriveLock = "derive.lock"
+
+// derives has that lock, if nobody else has. done is told how the work ended.
+func (c *core) derives() (done func(error), ok bool) {
 	root, err := os.OpenRoot(c.dir)
 	if err != nil {
 		return nil, false
 	}
-	l, ok, err := journal.TryLock(root, "derive.lock")
+	l, ok, err := journal.TryLock(root, deriveLock)
 	if err != nil || !ok {
 		_ = root.Close() // nothing was written
 		return nil, false
 	}
-	return func() { _ = errors.Join(l.Unlock(), root.Close()) }, true
+	now := time.Now()
+	_ = root.Chtimes(deriveLock, now, now) // else it has the time of the one before
+	return func(err error) {
+		if err == nil {
+			_ = root.Remove(deriveLock) // else no other is started for a while
+		}
+		_ = errors.Join(l.Unlock(), root.Close())
+	}, true
 }
 
 // Compact writes the whole store into its one readable file, and its index and
 // vectors.
-func (s *Store) Compact(ctx context.Context) error {
+func (s *Store) Compact(ctx context.Context) (err error) {
 	if done, ok := s.derives(); ok {
-		defer done()
+		defer func() { done(err) }()
 	}
 	if err := s.log.Compact(ctx); err != nil {
 		return err

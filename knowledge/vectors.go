@@ -70,19 +70,46 @@ func (x *vectorSync) lastingOf(st *state.State) (vs []*fact.Version) {
 	return append(vs, st.Lessons()...)
 }
 
-// tail lists what may lack a vector of an encoder whose vectors are complete to an
-// instant. ok is false where that is not known without looking at all facts.
-func (x *vectorSync) tail(k state.Reader, complete time.Time) (texts []vectors.Text, ok bool) {
+// tail lists what changed since an instant to which the vectors of an encoder are complete. ok is
+// false where that is not known without looking at all facts.
+func (x *vectorSync) tail(k state.Reader, complete time.Time) (c vectors.Changes, ok bool) {
 	if complete.IsZero() {
-		return nil, false
+		return c, false
 	}
 	vs, ok := k.ChangedSince(complete)
-	return lasting(vs, x.now()), ok
+	c = vectors.Changes{Texts: lasting(vs, x.now()), Since: complete, To: k.At}
+	over := map[string]bool{}
+	for _, v := range vs {
+		over[v.ID], over[meaning.QuestionsID(v.ID)] = true, true
+	}
+	c.Over = without(over, c.Texts)
+	return c, ok
 }
 
-// facts counts the vectors of an encoder, those of questions aside.
-func (x *vectorSync) facts(encoder string) int {
-	return x.index.Count(encoder, func(id string) bool { return !meaning.IsQuestions(id) })
+// without are the ids that no text has.
+func without(ids map[string]bool, texts []vectors.Text) []string {
+	for _, t := range texts {
+		delete(ids, t.ID)
+	}
+	return slices.Collect(maps.Keys(ids))
+}
+
+// facts counts the facts that have a vector of an encoder.
+func (x *vectorSync) facts(ctx context.Context, encoder string) (n int, err error) {
+	ids, err := x.index.IDs(encoder)
+	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	err = x.log.View(ctx, func(st *state.State) error {
+		n = 0
+		for _, v := range x.lastingOf(st) {
+			if ids[v.ID] {
+				n++
+			}
+		}
+		return nil
+	})
+	return n, err
 }
 
 // of gives the vectors of facts. An instant encoder makes them; of another one
@@ -133,8 +160,17 @@ func (x *vectorSync) nearest(ctx context.Context, encoder string, question [][]f
 	go func() {
 		defer close(done)
 		hits, err = x.index.Scan(ctx, encoder, question, maxNear)
+		if err != nil && ctx.Err() == nil && !errors.Is(err, vectors.ErrDamaged) {
+			err = x.unread(err)
+		}
 	}()
 	return func() ([]vectors.Hit, error) { <-done; return hits, err }
+}
+
+// unread says that the vectors cannot be read now. Words answer without them.
+func (x *vectorSync) unread(err error) error {
+	x.logger.Warn("recall by meaning does without the vectors", "error", err)
+	return nil
 }
 
 // ready reports whether the vectors of an encoder can be searched for a question.
@@ -142,10 +178,14 @@ func (x *vectorSync) nearest(ctx context.Context, encoder string, question [][]f
 // missing is made first; else much of it is left for after the answer.
 func (x *vectorSync) ready(ctx context.Context, e vectors.Encoding, wanted bool) (tail []vectors.Text, ok bool, err error) {
 	known, n := false, 0
-	complete := x.index.Complete(e.Name)
+	complete, err := x.index.Complete(e.Name)
+	if err != nil {
+		return nil, false, x.unread(err)
+	}
 	if err := x.log.ViewSome(ctx, func(k state.Reader) error {
-		if tail, known = x.tail(k, complete); known {
-			n = len(tail)
+		var c vectors.Changes
+		if c, known = x.tail(k, complete); known {
+			tail, n = c.Texts, len(c.Texts)
 		} else {
 			n = k.Count
 		}
@@ -153,7 +193,7 @@ func (x *vectorSync) ready(ctx context.Context, e vectors.Encoding, wanted bool)
 	}); err != nil {
 		return nil, false, err
 	}
-	if known && len(tail) <= maxSpot {
+	if known && n <= maxSpot {
 		return tail, true, nil
 	}
 	most := x.maxLearn
@@ -162,26 +202,29 @@ func (x *vectorSync) ready(ctx context.Context, e vectors.Encoding, wanted bool)
 	}
 	switch {
 	case !e.Instant && wanted && !x.longLived:
-		n, err := x.backlog(ctx, e)
+		n, err := x.backlog(ctx, e, false)
 		return nil, n == 0, err
 	case e.Instant && (wanted || n <= most):
 		x.update(ctx, e)
 		return nil, ctx.Err() == nil, ctx.Err()
 	}
-	x.lacking.Store(true)
+	x.lacking.Store(!x.index.Newer()) // vectors of a newer version stay as they are
 	return nil, false, nil
 }
 
 // fill makes the vectors that an encoder lacks, the most salient facts first,
-// and says how many.
-func (x *vectorSync) fill(ctx context.Context, e vectors.Encoding, progress func(done, missing int)) (n int, err error) {
+// and says how many. all looks at all facts, and removes the vectors of what is over.
+func (x *vectorSync) fill(ctx context.Context, e vectors.Encoding, all bool, progress func(done, missing int)) (n int, err error) {
 	erased := x.erased(ctx)
-	texts, of, err := x.candidates(ctx, e)
-	if err != nil || x.index.SetComplete(e.Name, texts, of) == 0 {
+	c, err := x.changes(ctx, e, all)
+	if err != nil {
+		return 0, err
+	}
+	if missing, err := x.index.SetComplete(e.Name, c); err != nil || missing == 0 && !(all && len(c.Over) > 0) {
 		return 0, err
 	}
 	err = x.encoders.With(e.Name, func(use vectors.Encoder) error {
-		n, err = x.index.Fill(ctx, use, texts, of, progress)
+		n, err = x.index.Fill(ctx, use, c, progress)
 		return err
 	})
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFirst) // what was made is kept when ctx ends
@@ -206,20 +249,28 @@ func (x *vectorSync) erased(ctx context.Context) (n int) {
 
 // update is fill for who can do without: what fails is only logged.
 func (x *vectorSync) update(ctx context.Context, e vectors.Encoding) {
-	if _, err := x.fill(ctx, e, nil); err != nil && ctx.Err() == nil {
+	if _, err := x.fill(ctx, e, false, nil); err != nil && ctx.Err() == nil {
 		x.logger.Debug("vectors were not made", "encoder", e.Name, "error", err)
 	}
 }
 
-// candidates lists what may lack a vector, as of the newest commit.
-func (x *vectorSync) candidates(ctx context.Context, e vectors.Encoding) (texts []vectors.Text, of vectors.Span, err error) {
-	known, complete := false, x.index.Complete(e.Name)
+// changes lists what may lack a vector, as of the newest commit: where that is known what came since
+// the vectors were complete, else, or with all, everything.
+func (x *vectorSync) changes(ctx context.Context, e vectors.Encoding, all bool) (c vectors.Changes, err error) {
+	complete, err := x.index.Complete(e.Name)
+	if err != nil {
+		return c, err
+	}
+	known := false
 	if err = x.log.ViewSome(ctx, func(k state.Reader) error {
-		texts, known = x.tail(k, complete)
-		of = vectors.Span{Since: complete, To: k.At}
+		c, known = x.tail(k, complete)
 		return nil
-	}); err != nil || known {
-		return texts, of, err
+	}); err != nil || known && !all {
+		return c, err
+	}
+	kept, err := x.index.IDs(e.Name) // before the state: what others add meanwhile stays
+	if err != nil {
+		return c, err
 	}
 	err = x.log.View(ctx, func(st *state.State) error {
 		vs, now := x.lastingOf(st), x.now()
@@ -230,20 +281,21 @@ func (x *vectorSync) candidates(ctx context.Context, e vectors.Encoding) (texts 
 			}
 			slices.SortFunc(vs, func(a, b *fact.Version) int { return cmp.Or(cmp.Compare(weight[b], weight[a]), fact.ByName(a, b)) })
 		}
-		texts, of = lasting(vs, now), vectors.Span{To: st.At()}
+		c = vectors.Changes{Texts: lasting(vs, now), To: st.At()}
+		c.Over = without(kept, c.Texts)
 		return nil
 	})
-	return texts, of, err
+	return c, err
 }
 
 // backlog counts what has no vector of an encoder. If nothing lacks one it is noted,
 // so that the next look costs nothing.
-func (x *vectorSync) backlog(ctx context.Context, e vectors.Encoding) (int, error) {
-	texts, of, err := x.candidates(ctx, e)
+func (x *vectorSync) backlog(ctx context.Context, e vectors.Encoding, all bool) (int, error) {
+	c, err := x.changes(ctx, e, all)
 	if err != nil {
 		return 0, err
 	}
-	return x.index.SetComplete(e.Name, texts, of), nil
+	return x.index.SetComplete(e.Name, c)
 }
 
 // keep brings the vectors of every encoder up to date, the instant one first,
@@ -270,13 +322,18 @@ func (x *vectorSync) settle(synced bool) (many bool) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), settleFirst)
 	defer cancel()
+	complete, err := x.index.Complete(e.Name)
+	if err != nil {
+		return false
+	}
 	few := false
 	if err := x.log.ViewSome(ctx, func(k state.Reader) error {
-		tail, known := []vectors.Text(nil), false
+		var tail vectors.Changes
+		known := false
 		if synced {
-			tail, known = x.tail(k, x.index.Complete(e.Name))
+			tail, known = x.tail(k, complete)
 		}
-		few = known && len(tail) <= x.maxLearnServer || x.lacking.Load() && k.Count <= x.maxLearnServer
+		few = known && len(tail.Texts) <= x.maxLearnServer || x.lacking.Load() && k.Count <= x.maxLearnServer
 		return nil
 	}); err == nil && few {
 		x.update(ctx, *e)
@@ -296,39 +353,23 @@ func (x *vectorSync) instant() *vectors.Encoding {
 	return &all[len(all)-1]
 }
 
-// forget takes the vectors of versions that are over off the disk.
-func (x *vectorSync) forget(versions []string) {
-	if len(versions) == 0 {
-		return // and no vectors are read
-	}
-	var ids []string
-	for _, v := range versions {
-		ids = append(ids, v, meaning.QuestionsID(v))
-	}
-	if err := x.index.Forget(ids...); err != nil {
-		x.logger.Debug("vectors were not removed", "error", err)
-	}
-}
-
 // prune takes the vectors off the disk of all that does not last: what is over, what
 // was erased, and what is unknown here. Then all facts are looked at again.
 func (x *vectorSync) prune(ctx context.Context) error {
-	gone := x.index.IDs() // before the state, so that what others add meanwhile stays
-	err := x.log.View(ctx, func(st *state.State) error {
+	keep := map[string]bool{}
+	if err := x.log.View(ctx, func(st *state.State) error {
 		for _, v := range x.lastingOf(st) {
-			delete(gone, v.ID)
-			delete(gone, meaning.QuestionsID(v.ID))
+			keep[v.ID], keep[meaning.QuestionsID(v.ID)] = true, true
 		}
 		return nil
-	})
-	if err != nil {
+	}); err != nil {
 		return err
 	}
-	return x.index.Prune(slices.Collect(maps.Keys(gone))...)
+	return x.index.Prune(func(id string) bool { return keep[id] })
 }
 
 // BuiltInVectors brings the vectors of the built-in encoder up to date. It
-// returns nil where there is none.
+// returns nil where there is none. Where they could not be kept, this process has them.
 func BuiltInVectors(ctx context.Context, s *Store) (*vectors.Encoding, error) {
 	e := s.vectors.instant()
 	if e == nil {

@@ -9,17 +9,19 @@
 //
 // # What always holds
 //
-//   - It is a cache. What cannot be read counts as absent: a file that is
-//     missing, cut, damaged, or of another version. It may be deleted at any time.
+//   - It is a cache. A file that is missing, cut, damaged or of an earlier version counts as
+//     absent. It may be deleted at any time.
+//   - A file that is there and cannot be opened now does not count as absent: it is left as it is.
+//   - What a newer version of the program wrote is left as it is. Vectors in memory serve the process.
 //   - Vectors of two encoders are never compared.
 //   - A damaged vector is never a hit. Who reads it is told [ErrDamaged], and the
 //     file is deleted.
 //   - The file is rewritten and renamed into place. When two processes write
 //     at once, one of them loses what it added, and encodes it again.
-//   - Forget leaves no byte of a text's vector in the file.
+//   - Prune leaves no byte of a text's vector in the file.
 //   - To what the vectors are complete is said in a small file beside them, of exactly
-//     these vectors. Who adds what came since must find them complete to there
-//     ([Span]): somebody may have reset or replaced them meanwhile.
+//     these vectors. Whoever removes one moves that instant, or takes it away. So facts that
+//     are older than it find that it is not theirs, and all of them are looked at.
 //
 // # How it works
 //
@@ -37,4 +39,7 @@
 // hashes of the texts, ends of the ids, ids and numbers. All integers are
 // little-endian. embeddings.json says for people what there is, and to what it is
 // complete.
+//
+// A later version keeps two things: the first line begins with "lcvec", a number above 4 and a
+// space, and "of" in embeddings.json repeats that line. By them this version knows it.
 package vectors

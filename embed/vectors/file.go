@@ -2,7 +2,6 @@ package vectors
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -18,8 +17,9 @@ import (
 
 const (
 	vectorFile = "embeddings.bin"
-	magic      = "lcvec4" // the version is its last byte
-	maxBlock   = 256      // vectors of a block
+	magic      = "lcvec"
+	version    = 4
+	maxBlock   = 256 // vectors of a block
 )
 
 // ErrDamaged says that the file of vectors is not as it was written. It is deleted then.
@@ -28,7 +28,9 @@ var ErrDamaged = errors.New("the file of vectors is damaged")
 // contents is what the beginning of a file says of the rest.
 type contents struct {
 	first string          // line: its checksum is as good as one of the whole file
+	newer bool            // a newer version of the program wrote the rest
 	sets  map[string]*set // by the encoder's name
+	body  int64           // where the blocks begin
 }
 
 // set is the vectors of one encoder, sorted by id.
@@ -43,7 +45,7 @@ type place struct {
 	Count  int    `json:"count"` // of its vectors
 	Size   int64  `json:"size"`  // bytes
 	CRC    uint32 `json:"crc"`   // of them
-	offset int64  // in the file
+	offset int64  // in the body
 }
 
 // block is some vectors as they are in the file: their scales, the hashes of their texts, where
@@ -105,30 +107,7 @@ type entry struct {
 	row   []byte
 }
 
-// encode makes the content of a file. The entries of each set are those of the same place.
-func encode(sets []*set, entries [][]entry) ([]byte, contents, error) {
-	var body []byte
-	for i, s := range sets {
-		slices.SortFunc(entries[i], func(a, b entry) int { return strings.Compare(a.id, b.id) })
-		s.Entries = len(entries[i])
-		for part := range slices.Chunk(entries[i], maxBlock) {
-			from := len(body)
-			body = appendBlock(body, part)
-			made := body[from:]
-			s.Blocks = append(s.Blocks, place{First: part[0].id, Count: len(part), Size: int64(len(made)), CRC: crc32.ChecksumIEEE(made)})
-		}
-	}
-	line, err := json.Marshal(sets)
-	if err != nil {
-		return nil, contents{}, err
-	}
-	line = append(line, '\n')
-	data := slices.Concat([]byte(firstLine(line)+"\n"), line, body)
-	c, err := readContents(bytes.NewReader(data), int64(len(data)))
-	return data, c, err
-}
-
-func appendBlock(to []byte, entries []entry) []byte {
+func appendBlock(to []byte, entries []*entry) []byte {
 	for _, e := range entries {
 		to = binary.LittleEndian.AppendUint32(to, math.Float32bits(e.scale))
 	}
@@ -150,23 +129,31 @@ func appendBlock(to []byte, entries []entry) []byte {
 }
 
 func firstLine(second []byte) string {
-	return fmt.Sprintf("%s %08x", magic, crc32.ChecksumIEEE(second))
+	return fmt.Sprintf("%s%d %08x", magic, version, crc32.ChecksumIEEE(second))
 }
 
-// readContents reads the beginning of a file of a size.
+// readContents reads the beginning of a file of a size. The error is [ErrDamaged], or why it cannot be
+// read now.
 func readContents(file io.ReaderAt, size int64) (contents, error) {
 	r := bufio.NewReader(io.NewSectionReader(file, 0, size))
 	start, err := r.ReadSlice('\n')
-	first := strings.TrimSuffix(string(start), "\n")
-	if err != nil || !strings.HasPrefix(first, magic+" ") {
-		return contents{}, ErrDamaged
+	first, wrote := strings.TrimSuffix(string(start), "\n"), 0
+	if err != nil {
+		return contents{}, damage(err)
+	}
+	if _, err := fmt.Sscanf(first, magic+"%d ", &wrote); err == nil && wrote > version {
+		return contents{first: first, newer: true}, nil
 	}
 	second, err := r.ReadBytes('\n')
+	if err != nil {
+		return contents{}, damage(err)
+	}
 	var sets []*set
-	if err != nil || first != firstLine(second) || json.Unmarshal(second, &sets) != nil {
+	if first != firstLine(second) || json.Unmarshal(second, &sets) != nil {
 		return contents{}, ErrDamaged
 	}
-	c, offset := contents{first, map[string]*set{}}, int64(len(first)+1+len(second))
+	c := contents{first: first, sets: map[string]*set{}, body: int64(len(start) + len(second))}
+	offset, left := int64(0), size-c.body
 	for _, s := range sets {
 		if s == nil || s.Name == "" || s.Dim < 1 || s.Dim > maxDim {
 			return contents{}, ErrDamaged
@@ -174,7 +161,7 @@ func readContents(file io.ReaderAt, size int64) (contents, error) {
 		n := 0
 		for i := range s.Blocks {
 			p := &s.Blocks[i]
-			if p.Count < 1 || p.Count > maxBlock || p.Size < 0 || p.Size > size-offset {
+			if p.Count < 1 || p.Count > maxBlock || p.Size < 0 || p.Size > left-offset {
 				return contents{}, ErrDamaged
 			}
 			p.offset, offset, n = offset, offset+p.Size, n+p.Count
@@ -184,25 +171,41 @@ func readContents(file io.ReaderAt, size int64) (contents, error) {
 		}
 		c.sets[s.Name] = s
 	}
-	if offset != size {
+	if offset != left {
 		return contents{}, ErrDamaged
 	}
 	return c, nil
 }
 
-// opened is the file while it is read.
-type opened struct {
-	contents
-	from  io.ReaderAt
-	stamp os.FileInfo // of the file; nil: there is none
-	close func()      // may be called again
+// damage is what an error of reading says of the file: one that is too short is damaged, another may be
+// read again.
+func damage(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, bufio.ErrBufferFull) {
+		return ErrDamaged
+	}
+	return err
 }
 
-// block reads a block of a set into a buffer, which grows if necessary. The error is [ErrDamaged].
+// opened is the vectors while they are read.
+type opened struct {
+	contents
+	from   io.ReaderAt
+	memory *memory     // they come from it; nil: from the file
+	file   *os.File    // nil: there is none
+	stamp  os.FileInfo // of the file
+}
+
+func (f *opened) close() { _ = f.file.Close() } // it was only read; there may be none
+
+// block reads a block of a set into a buffer, which grows if necessary. The error is [ErrDamaged], or
+// why it cannot be read now.
 func (f *opened) block(s *set, i int, buffer []byte) (block, error) {
 	p := s.Blocks[i]
 	b := block{p.Count, s.Dim, slices.Grow(buffer[:0], int(p.Size))[:p.Size]}
-	if _, err := f.from.ReadAt(b.data, p.offset); err != nil || crc32.ChecksumIEEE(b.data) != p.CRC || !b.whole() {
+	if _, err := f.from.ReadAt(b.data, f.body+p.offset); err != nil && err != io.EOF {
+		return block{}, err
+	}
+	if crc32.ChecksumIEEE(b.data) != p.CRC || !b.whole() {
 		return block{}, ErrDamaged
 	}
 	return b, nil

@@ -46,17 +46,17 @@ func TestFillGoesOnWhereItWas(t *testing.T) {
 	texts[31].Text = "PostgreSQL 16 is the primary data store."
 	e := embed.Static()
 	ctx, cancel := context.WithCancel(t.Context())
-	n, err := vectors.Open(dir).Fill(ctx, &stopping{e, 25, cancel}, texts, vectors.Span{}, nil)
+	n, err := vectors.Open(dir).Fill(ctx, &stopping{e, 25, cancel}, vectors.Changes{Texts: texts}, nil)
 	if n != 25 || !errors.Is(err, context.Canceled) {
 		t.Fatalf("filled %d, %v, want 25 and a context that ended", n, err)
 	}
 	var seen []int
-	n, err = vectors.Open(dir).Fill(t.Context(), e, texts, vectors.Span{}, func(done, missing int) { seen = append(seen, done, missing) })
+	n, err = vectors.Open(dir).Fill(t.Context(), e, vectors.Changes{Texts: texts}, func(done, missing int) { seen = append(seen, done, missing) })
 	if n != 35 || err != nil || len(seen) != 70 || seen[0] != 1 || seen[68] != 35 || seen[69] != 35 {
 		t.Errorf("filled %d more, %v, progress %v, want 35 of 35", n, err, seen)
 	}
 	x := vectors.Open(dir)
-	if n, err := x.Fill(t.Context(), e, texts, vectors.Span{}, nil); n != 0 || err != nil {
+	if n, err := x.Fill(t.Context(), e, vectors.Changes{Texts: texts}, nil); n != 0 || err != nil {
 		t.Errorf("nothing was missing, and yet %d, %v", n, err)
 	}
 	hits, err := x.Scan(t.Context(), e.Name(), [][]float32{vectorOf(t, e, "the primary store is PostgreSQL")}, 3)
@@ -76,13 +76,16 @@ func TestTwoFillAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 2 {
 		wg.Go(func() {
-			if _, err := vectors.Open(dir).Fill(t.Context(), e, texts, vectors.Span{}, nil); err != nil {
+			if _, err := vectors.Open(dir).Fill(t.Context(), e, vectors.Changes{Texts: texts}, nil); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	wg.Wait()
-	got := vectors.Open(dir).Entries()
+	got, err := vectors.Open(dir).Entries()
+	if err != nil {
+		t.Error(err)
+	}
 	want := []vectors.EncoderEntries{{e.Name(), e.Dim(), len(texts)}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

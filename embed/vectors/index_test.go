@@ -3,6 +3,7 @@ package vectors
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -14,8 +15,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // named is a name and a size for vectors that no encoder made.
@@ -59,8 +58,41 @@ func fill(x *Index, e named, texts []Text, vectors [][]float32) error {
 	for i, t := range texts {
 		g.vectors[t.Text] = vectors[i]
 	}
-	_, err := x.Fill(context.Background(), g, texts, Span{}, nil)
+	_, err := x.Fill(context.Background(), g, Changes{Texts: texts}, nil)
 	return err
+}
+
+// missing are the places of the texts without a vector.
+func missing(t testing.TB, x *Index, texts []Text) (places []int) {
+	t.Helper()
+	err := x.read(func(f *opened) (err error) { places, err = f.missing("a@1", texts); return err })
+	if err != nil && !errors.Is(err, ErrDamaged) {
+		t.Fatal(err)
+	}
+	return places
+}
+
+func forget(x *Index, ids ...string) error {
+	return x.Prune(func(id string) bool { return !slices.Contains(ids, id) })
+}
+
+func complete(t testing.TB, x *Index) time.Time {
+	t.Helper()
+	at, err := x.Complete("a@1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+// setComplete says that the vectors are complete. It returns how many are missing.
+func setComplete(t testing.TB, x *Index, c Changes) int {
+	t.Helper()
+	n, err := x.SetComplete("a@1", c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 func put(t testing.TB, x *Index, e named, texts []Text, vectors [][]float32) {
@@ -95,8 +127,8 @@ var a16, b8 = named{"a@1", 16}, named{"b@1", 8}
 func TestIndexKeepsWhatItWasGiven(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "not", "there")
 	x := Open(dir)
-	if got := x.Missing("a@1", []Text{{ID: "f-1"}}); len(got) != 1 {
-		t.Fatalf("nothing is there, and yet Missing gives %v", got)
+	if got := missing(t, x, []Text{{ID: "f-1"}}); len(got) != 1 {
+		t.Fatalf("nothing is there, and yet missing are %v", got)
 	}
 	texts, vectors := vectorsOf(1, 300, 16)
 	put(t, x, a16, texts[:200], vectors[:200])
@@ -104,12 +136,12 @@ func TestIndexKeepsWhatItWasGiven(t *testing.T) {
 	few, small := vectorsOf(2, 5, 8)
 	put(t, x, b8, few, small)
 	for _, x := range []*Index{x, Open(dir)} {
-		if got := x.Missing("a@1", texts); len(got) != 0 {
+		if got := missing(t, x, texts); len(got) != 0 {
 			t.Errorf("missing %v, want none", got)
 		}
 		want := []EncoderEntries{{"a@1", 16, 300}, {"b@1", 8, 5}}
-		if diff := cmp.Diff(want, x.Entries()); diff != "" {
-			t.Error(diff)
+		if got, err := x.Entries(); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v, %v, want %v", got, err, want)
 		}
 		kept := x.Vectors("a@1", texts)
 		for i, text := range texts {
@@ -147,8 +179,8 @@ func TestIndexNeverAnswersWithWhatWasReplaced(t *testing.T) {
 	texts, vectors := vectorsOf(1, 50, 16)
 	put(t, x, a16, texts, vectors)
 	changed := []Text{{ID: texts[3].ID, Text: "other words"}}
-	if got := x.Missing("a@1", changed); !slices.Equal(got, []int{0}) {
-		t.Errorf("the words of %s changed, and yet Missing gives %v", texts[3].ID, got)
+	if got := missing(t, x, changed); !slices.Equal(got, []int{0}) {
+		t.Errorf("the words of %s changed, and yet missing are %v", texts[3].ID, got)
 	}
 	put(t, x, a16, changed, vectors[4:5])
 	for _, x := range []*Index{x, Open(dir)} {
@@ -179,14 +211,14 @@ func TestFillRefuses(t *testing.T) {
 		if err := call(x); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
-		if s := x.Entries(); len(s) != 0 {
-			t.Errorf("%q: something was stored", want)
+		if s, err := x.Entries(); err != nil || len(s) != 0 {
+			t.Errorf("%q: something was stored, %v", want, err)
 		}
 	}
 }
 
-// To what the vectors are complete is in their file: another process sees it, it stays
-// when vectors are forgotten, and it goes with them.
+// To what the vectors are complete is in their file: another process sees it, it goes
+// when vectors are taken out.
 func TestComplete(t *testing.T) {
 	dir := t.TempDir()
 	x, other := Open(dir), Open(dir)
@@ -195,37 +227,33 @@ func TestComplete(t *testing.T) {
 	want := func(what string, at time.Time) {
 		t.Helper()
 		for _, x := range []*Index{x, other, Open(dir)} {
-			if got := x.Complete("a@1"); !got.Equal(at) {
+			if got := complete(t, x); !got.Equal(at) {
 				t.Errorf("%s: complete to %v, want %v", what, got, at)
 			}
 		}
 	}
-	if n := x.SetComplete("a@1", texts[:1], Span{To: then}); n != 1 {
+	if n := setComplete(t, x, Changes{Texts: texts[:1], To: then}); n != 1 {
 		t.Errorf("%d missing, want 1", n)
 	}
 	want("nothing is there", time.Time{})
 	put(t, x, a16, texts[:19], vectors[:19])
-	if n := x.SetComplete("a@1", texts, Span{To: then}); n != 1 {
+	if n := setComplete(t, x, Changes{Texts: texts, To: then}); n != 1 {
 		t.Errorf("%d missing, want 1", n)
 	}
 	want("one is missing", time.Time{})
 	put(t, x, a16, texts, vectors)
-	if n := x.SetComplete("a@1", texts, Span{To: then}); n != 0 {
+	if n := setComplete(t, x, Changes{Texts: texts, To: then}); n != 0 {
 		t.Errorf("%d missing, want none", n)
 	}
 	want("all are there", then)
-	if err := other.Forget(texts[3].ID); err != nil {
+	if err := forget(other, texts[3].ID); err != nil {
 		t.Fatal(err)
 	}
-	want("one is no longer needed", then)
-	if n := other.SetComplete("a@1", texts, Span{To: then.Add(1)}); n != 1 {
+	want("one is gone", time.Time{})
+	if n := setComplete(t, other, Changes{Texts: texts, To: then.Add(1)}); n != 1 {
 		t.Errorf("%d missing, want 1", n)
 	}
-	want("said of one that is gone", then)
-	if err := other.Prune(texts[4].ID); err != nil {
-		t.Fatal(err)
-	}
-	want("pruned", time.Time{})
+	want("said of one that is gone", time.Time{})
 }
 
 // A file of which nobody said to what it is complete is as good.
@@ -236,18 +264,87 @@ func TestFillCompletes(t *testing.T) {
 	more, others := vectorsOf(2, 2, 16)
 	g := given{a16, map[string][]float32{more[0].Text: others[0]}}
 	then := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
-	if _, err := Open(dir).Fill(t.Context(), g, more, Span{To: then}, nil); err == nil {
+	if _, err := Open(dir).Fill(t.Context(), g, Changes{Texts: more, To: then}, nil); err == nil {
 		t.Fatal("a vector of no values is stored")
 	}
-	if at := Open(dir).Complete("a@1"); !at.IsZero() {
+	if at := complete(t, Open(dir)); !at.IsZero() {
 		t.Errorf("stopped, and yet complete to %v", at)
 	}
 	g.vectors[more[1].Text] = others[1]
-	if n, err := Open(dir).Fill(t.Context(), g, more, Span{To: then}, nil); n != 1 || err != nil {
+	if n, err := Open(dir).Fill(t.Context(), g, Changes{Texts: more, To: then}, nil); n != 1 || err != nil {
 		t.Errorf("%d made, want 1, %v", n, err)
 	}
-	if at := Open(dir).Complete("a@1"); !at.Equal(then) {
+	if at := complete(t, Open(dir)); !at.Equal(then) {
 		t.Errorf("complete to %v, want %v", at, then)
+	}
+}
+
+// What is over goes when the vectors that came since are added. It stays where it is not known what
+// the others are complete to: the instant that they name may need it.
+func TestFillRemovesWhatIsOver(t *testing.T) {
+	dir := t.TempDir()
+	x := Open(dir)
+	texts, vectors := vectorsOf(1, 600, 16)
+	put(t, x, a16, texts[:500], vectors[:500])
+	put(t, x, b8, texts[:2], [][]float32{make([]float32, 8), make([]float32, 8)})
+	then := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+	setComplete(t, x, Changes{Texts: texts[:500], To: then})
+	g := given{a16, map[string][]float32{}}
+	for i, text := range texts {
+		g.vectors[text.Text] = vectors[i]
+	}
+	add := func(i int, since, to time.Time) {
+		t.Helper()
+		c := Changes{Texts: texts[i : i+1], Over: []string{texts[i-500].ID, "f-unknown"}, Since: since, To: to}
+		if n, err := Open(dir).Fill(t.Context(), g, c, nil); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	add(500, then.Add(1), then.Add(2)) // somebody put older vectors back
+	if got := missing(t, x, texts[:501]); len(got) != 0 || !complete(t, x).Equal(then) {
+		t.Errorf("missing %v, complete to %v", got, complete(t, x))
+	}
+	add(501, then, then.Add(2))
+	if got := missing(t, x, texts[:502]); !slices.Equal(got, []int{1}) || !complete(t, x).Equal(then.Add(2)) {
+		t.Errorf("missing %v, complete to %v", got, complete(t, x))
+	}
+	if ids, err := x.IDs("b@1"); err != nil || len(ids) != 2 {
+		t.Errorf("of the other encoder there are %v, %v", ids, err)
+	}
+}
+
+// Whatever is added and taken out, in many blocks, what is there is what must be.
+func TestManyChanges(t *testing.T) {
+	dir := t.TempDir()
+	r := rand.New(rand.NewPCG(1, 2))
+	texts, vectors := vectorsOf(1, 2000, 4)
+	a4, there := named{"a@1", 4}, map[int]bool{}
+	for range 40 {
+		var some []Text
+		var its [][]float32
+		for range r.IntN(400) {
+			i := r.IntN(len(texts))
+			some, its, there[i] = append(some, texts[i]), append(its, vectors[i]), true
+		}
+		put(t, Open(dir), a4, some, its)
+		from := r.IntN(len(texts))
+		gone := map[string]bool{}
+		for i := from; i < min(len(texts), from+r.IntN(600)); i++ {
+			gone[texts[i].ID] = true
+			delete(there, i)
+		}
+		if err := Open(dir).Prune(func(id string) bool { return !gone[id] }); err != nil {
+			t.Fatal(err)
+		}
+		got := Open(dir).Vectors("a@1", texts)
+		for i := range texts {
+			if (got[i] != nil) != there[i] || there[i] && math.Abs(float64(got[i][0]-vectors[i][0])) > .01 {
+				t.Fatalf("text %d: %v, there: %v", i, got[i], there[i])
+			}
+		}
+		if hits := scan(t, Open(dir), "a@1", vectors[0], len(texts)); len(hits) != len(there) {
+			t.Fatalf("%d hits, want %d", len(hits), len(there))
+		}
 	}
 }
 
@@ -272,16 +369,16 @@ func TestResetWhileFilling(t *testing.T) {
 	texts, vectors := vectorsOf(1, 3, 16)
 	put(t, x, a16, texts[:2], vectors[:2])
 	then := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
-	x.SetComplete("a@1", texts[:2], Span{To: then})
+	setComplete(t, x, Changes{Texts: texts[:2], To: then})
 	g := given{a16, map[string][]float32{texts[2].Text: vectors[2]}}
-	since := Span{Since: then, To: then.Add(1)}
-	if n, err := x.Fill(t.Context(), resetting{g, Open(dir)}, texts[2:], since, nil); n != 1 || err != nil {
+	since := Changes{Texts: texts[2:], Since: then, To: then.Add(1)}
+	if n, err := x.Fill(t.Context(), resetting{g, Open(dir)}, since, nil); n != 1 || err != nil {
 		t.Fatalf("%d made, %v", n, err)
 	}
-	if missing := x.SetComplete("a@1", texts[2:], since); missing != 0 {
+	if missing := setComplete(t, x, since); missing != 0 {
 		t.Errorf("%d missing", missing)
 	}
-	if at := x.Complete("a@1"); !at.IsZero() {
+	if at := complete(t, x); !at.IsZero() {
 		t.Errorf("two of three are gone, and yet complete to %v", at)
 	}
 }
@@ -293,7 +390,7 @@ func TestForgetLeavesNoByte(t *testing.T) {
 	put(t, x, a16, texts, vectors)
 	few, small := vectorsOf(1, 20, 8)
 	put(t, x, b8, few, small)
-	if err := Open(dir).Forget(texts[4].ID, few[2].ID, "f-unknown"); err != nil {
+	if err := forget(Open(dir), texts[4].ID, few[2].ID, "f-unknown"); err != nil {
 		t.Fatal(err)
 	}
 	data := readWhole(t, dir)
@@ -303,7 +400,7 @@ func TestForgetLeavesNoByte(t *testing.T) {
 	if hits := scan(t, x, "a@1", vectors[0], 100); len(hits) != 19 {
 		t.Errorf("%d hits, want 19", len(hits))
 	}
-	if err := x.Forget(slices.Collect(func(yield func(string) bool) {
+	if err := forget(x, slices.Collect(func(yield func(string) bool) {
 		for _, text := range slices.Concat(texts, few) {
 			yield(text.ID)
 		}
@@ -338,7 +435,7 @@ func TestManyWriters(t *testing.T) {
 	wg.Wait()
 	x := Open(dir)
 	put(t, x, a16, texts, vectors)
-	if missing := Open(dir).Missing("a@1", texts); len(missing) != 0 {
+	if missing := missing(t, Open(dir), texts); len(missing) != 0 {
 		t.Errorf("%d of 400 are missing", len(missing))
 	}
 }
@@ -351,28 +448,4 @@ func readWhole(t testing.TB, dir string) []byte {
 		t.Fatal(err)
 	}
 	return data
-}
-
-// While one goroutine reads the file no other of the process replaces it, which Windows would refuse.
-func TestFileIsNotReplacedUnderAReader(t *testing.T) {
-	x := Open(t.TempDir())
-	texts, vectors := vectorsOf(1, 3, 16)
-	put(t, x, a16, texts, vectors)
-	forgotten := make(chan error, 1)
-	if err := x.read(func(f *opened) error {
-		go func() { forgotten <- x.Forget(texts[0].ID) }()
-		if x.files.TryLock() {
-			t.Error("the file can be replaced while it is read")
-			x.files.Unlock()
-		}
-		return nil
-	}); err != nil {
-		t.Error(err)
-	}
-	if err := <-forgotten; err != nil {
-		t.Error(err)
-	}
-	if missing := x.Missing("a@1", texts); len(missing) != 1 {
-		t.Errorf("missing %v", missing)
-	}
 }

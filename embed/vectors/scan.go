@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -22,7 +23,7 @@ type Hit struct {
 // Scan compares all vectors of an encoder with those of a question, or of its
 // parts, of which the nearest counts. It returns the nearest texts, equal ones by
 // id. The error is the context's or [ErrDamaged], or says that the question is not
-// of this encoder.
+// of this encoder, or that the file cannot be read now.
 func (x *Index) Scan(ctx context.Context, encoder string, question [][]float32, limit int) (hits []Hit, err error) {
 	err = x.read(func(f *opened) error {
 		s := f.sets[encoder]
@@ -42,21 +43,21 @@ func (x *Index) Scan(ctx context.Context, encoder string, question [][]float32, 
 		}
 		workers := processors() // asked once: the runtime may change it meanwhile
 		buffers, nearest := make([][]byte, workers), make([][]Hit, workers)
-		var damaged atomic.Bool
+		failed := make([]error, workers)
 		parallel(ctx, workers, len(s.Blocks), func(on, i int) {
-			if damaged.Load() {
+			if failed[on] != nil {
 				return
 			}
 			b, err := f.block(s, i, buffers[on])
 			if err != nil {
-				damaged.Store(true)
+				failed[on] = err
 				return
 			}
 			buffers[on] = b.data
 			nearest[on] = b.nearest(queries, nearest[on], limit)
 		})
-		if damaged.Load() {
-			return ErrDamaged
+		if err := errors.Join(failed...); err != nil {
+			return err
 		}
 		hits = slices.Concat(nearest...)
 		slices.SortFunc(hits, nearer)

@@ -1,117 +1,240 @@
 package vectors
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"leanctx/internal/atomicfile"
 )
 
-// change is what becomes of the file.
-type change struct {
-	encoder  string           // whose vectors are added; empty: nobody's
-	dim      int              // of its vectors
-	added    map[string]entry // by id; they replace those with the same ids
-	removed  map[string]bool  // ids, of any encoder
-	complete Span             // what they are complete of, if each of texts has one
-	texts    []Text
-	doubt    bool // it is not known to what any encoder's are complete
+// change is vectors by id, which replace those of the same ids. nil: one that goes.
+type change map[string]*entry
+
+// newFile is a file of vectors while it is made.
+type newFile struct {
+	body    []byte
+	sets    []*set
+	changed bool
 }
 
-// apply writes the file with a change, if that changes anything.
-func (x *Index) apply(c change) error {
+// rewrite makes a file of the old one, with changes of some encoders' vectors. Blocks that do not change
+// are copied as they are.
+func rewrite(f *opened, changes map[string]change) (*newFile, error) {
+	n, buffer := &newFile{}, []byte(nil)
+	names := slices.Collect(maps.Keys(f.sets))
+	for name := range changes {
+		if f.sets[name] == nil {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		c, old := changes[name], f.sets[name]
+		if old == nil {
+			old = &set{}
+		}
+		s := &set{EncoderEntries: EncoderEntries{Name: name, Dim: old.Dim}}
+		ids := slices.Sorted(maps.Keys(c))
+		for i := range max(1, len(old.Blocks)) {
+			var b block
+			if len(old.Blocks) > 0 {
+				var err error
+				if b, err = f.block(old, i, buffer); err != nil {
+					return nil, err
+				}
+				buffer = b.data
+			}
+			in := len(ids) // so many of them belong into this block
+			if i+1 < len(old.Blocks) {
+				in, _ = slices.BinarySearch(ids, old.Blocks[i+1].First)
+			}
+			if in == 0 && b.count > 0 {
+				n.put(s, b.id(0), b.count, b.data)
+				continue
+			}
+			var entries []*entry
+			for j := range b.count {
+				if id := b.id(j); !c.has(id) {
+					entries = append(entries, &entry{id, b.text(j), b.scale(j), b.row(j)})
+				}
+			}
+			n.changed = n.changed || len(entries) < b.count
+			for _, id := range ids[:in] {
+				if e := c[id]; e != nil {
+					entries, n.changed, s.Dim = append(entries, e), true, len(e.row)
+				}
+			}
+			n.add(s, entries)
+			ids = ids[in:]
+		}
+		if old.Dim != 0 && old.Dim != s.Dim {
+			return nil, ErrDamaged // a name stands for a number of values
+		}
+		if s.Entries > 0 {
+			n.sets = append(n.sets, s)
+		}
+	}
+	return n, nil
+}
+
+// add adds entries to a set, in blocks of about the same size.
+func (n *newFile) add(s *set, entries []*entry) {
+	slices.SortFunc(entries, func(a, b *entry) int { return strings.Compare(a.id, b.id) })
+	blocks := max(1, (len(entries)+maxBlock-1)/maxBlock)
+	for part := range slices.Chunk(entries, max(1, (len(entries)+blocks-1)/blocks)) {
+		n.put(s, part[0].id, len(part), appendBlock(nil, part))
+	}
+}
+
+func (c change) has(id string) bool { _, ok := c[id]; return ok }
+
+// put adds a block to a set.
+func (n *newFile) put(s *set, first string, count int, data []byte) {
+	s.Blocks = append(s.Blocks, place{First: first, Count: count, Size: int64(len(data)), CRC: crc32.ChecksumIEEE(data), offset: int64(len(n.body))})
+	s.Entries += count
+	n.body = append(n.body, data...)
+}
+
+// head is what begins the file.
+func (n *newFile) head() (c contents, lines []byte) {
+	line, _ := json.Marshal(n.sets) // names and numbers
+	line = append(line, '\n')
+	c = contents{first: firstLine(line), sets: map[string]*set{}}
+	lines = append([]byte(c.first+"\n"), line...)
+	c.body = int64(len(lines))
+	for _, s := range n.sets {
+		c.sets[s.Name] = s
+	}
+	return c, lines
+}
+
+// add adds vectors to those that are kept. With changes, these are all of them: then what is over goes,
+// and it is noted to what the vectors are complete.
+func (x *Index) add(e Encoder, added change, c *Changes) error {
 	x.writing.Lock()
 	defer x.writing.Unlock()
-	f := x.open()
-	old, err := f.entries()
-	f.close() // Windows replaces no file that is open
-	if err != nil {
-		x.discard(f)
-		f.contents = contents{}
-	}
-	if c.encoder == "" && len(old) == 0 {
-		return x.remove()
-	}
-	complete, changed := x.completeness(f.contents), len(c.added) > 0
-	if s := f.sets[c.encoder]; c.encoder != "" && (s == nil || s.Dim != c.dim) {
-		old[c.encoder], complete[c.encoder] = nil, time.Time{}
-	}
-	var sets []*set
-	var entries [][]entry
-	for _, name := range slices.Sorted(maps.Keys(old)) {
-		left := slices.DeleteFunc(slices.Clone(old[name]), func(e entry) bool {
-			_, again := c.added[e.id]
-			return c.removed[e.id] || again && name == c.encoder
-		})
-		changed = changed || len(left) < len(old[name])
-		dim := c.dim
-		if name == c.encoder {
-			left = slices.AppendSeq(left, maps.Values(c.added))
-		} else {
-			dim = f.sets[name].Dim
+	var n *newFile
+	var old contents
+	var complete map[string]time.Time
+	do := func(f *opened) (err error) {
+		old, complete = f.contents, x.completeness(f)
+		if f.sets[e.Name()] == nil {
+			complete[e.Name()] = time.Time{}
 		}
-		if len(left) > 0 {
-			sets, entries = append(sets, &set{EncoderEntries: EncoderEntries{Name: name, Dim: dim}}), append(entries, left)
+		changed := maps.Clone(added)
+		if c != nil && c.follow(complete[e.Name()]) {
+			places, err := f.missing(e.Name(), c.Texts)
+			if err != nil {
+				return err
+			}
+			if !slices.ContainsFunc(places, func(i int) bool { return !added.has(c.Texts[i].ID) }) {
+				complete[e.Name()] = c.To
+				for _, id := range c.Over { // only now: who set the former instant may need them
+					changed[id] = nil
+				}
+			}
 		}
-	}
-	if c.doubt {
-		clear(complete)
-	}
-	switch {
-	case !changed && c.doubt:
-		return x.describe(f.contents, complete)
-	case !changed:
-		return nil
-	case len(sets) == 0:
-		return x.remove()
-	}
-	data, made, err := encode(sets, entries)
-	if err != nil {
+		n, err = rewrite(f, map[string]change{e.Name(): changed})
 		return err
 	}
-	if c.complete.follows(complete[c.encoder]) {
-		n := &opened{contents: made, from: bytes.NewReader(data)}
-		if missing, err := n.missing(c.encoder, c.texts); err == nil && len(missing) == 0 {
-			complete[c.encoder] = c.complete.To
-		}
+	err := x.read(do)
+	if errors.Is(err, ErrDamaged) {
+		err = x.read(do) // which is absent now
 	}
-	return x.write(data, made, complete)
+	switch {
+	case err != nil:
+		return err
+	case len(n.sets) == 0 && n.changed:
+		return x.remove()
+	case n.changed:
+		return x.write(n, complete)
+	case len(n.sets) > 0:
+		return x.describe(old, complete)
+	}
+	return nil
 }
 
-// entries are all vectors, by encoder.
-func (f *opened) entries() (map[string][]entry, error) {
-	all := map[string][]entry{}
-	for name, s := range f.sets {
-		if err := f.each(s, func(b block) {
-			for i := range b.count {
-				all[name] = append(all[name], entry{b.id(i), b.text(i), b.scale(i), b.row(i)})
+// Prune takes the vectors out of the file and of memory whose ids are not kept, whatever encoder made
+// them. Then nobody knows to what the others are complete. When it returns no error, no byte of them is
+// in the file. A file that cannot be read or written is deleted: it may hold them.
+func (x *Index) Prune(keep func(id string) bool) error {
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	x.removeTemporary(0)
+	var n *newFile
+	err := x.read(func(f *opened) (err error) {
+		gone := map[string]change{}
+		for name, s := range f.sets {
+			gone[name] = change{}
+			if err := f.each(s, func(b block) {
+				for i := range b.count {
+					if id := b.id(i); !keep(id) {
+						gone[name][id] = nil
+					}
+				}
+			}); err != nil {
+				return err
 			}
-		}); err != nil {
-			return map[string][]entry{}, err
 		}
+		if n, err = rewrite(f, gone); err != nil {
+			return err
+		}
+		if n.changed = n.changed || f.memory != nil; !n.changed { // the file may hold more than memory
+			return x.describe(f.contents, nil)
+		}
+		return nil
+	})
+	if err == nil && len(n.sets) > 0 && (!n.changed || x.write(n, nil) == nil) {
+		return nil
 	}
-	return all, nil
+	return x.remove()
 }
+
+// Reset deletes the files.
+func (x *Index) Reset() error {
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	return x.remove()
+}
+
+// ErrNewer says that a newer version of the program wrote the file of vectors.
+var ErrNewer = errors.New("a newer version of the program wrote them")
 
 // write writes both files. There is no fsync: after a crash of the system the
 // vectors are made again.
-func (x *Index) write(data []byte, c contents, complete map[string]time.Time) error {
-	err := os.MkdirAll(x.dir, 0o700)
-	if err == nil {
-		x.files.Lock()
-		err = atomicfile.WriteFile(x.path(vectorFile), data, atomicfile.Options{})
-		x.files.Unlock()
+func (x *Index) write(n *newFile, complete map[string]time.Time) error {
+	c, lines := n.head()
+	x.mu.Lock()
+	newer := x.contents.newer
+	x.mu.Unlock()
+	err := ErrNewer
+	if !newer {
+		x.removeTemporary(time.Minute)
+		if err = os.MkdirAll(x.dir, 0o700); err == nil {
+			err = atomicfile.Write(x.path(vectorFile), atomicfile.Options{}, func(w io.Writer) error {
+				_, err := w.Write(lines)
+				if err == nil {
+					_, err = w.Write(n.body)
+				}
+				return err
+			})
+		}
 	}
 	x.mu.Lock()
-	if x.contents, x.unwritten, x.complete = c, data, complete; err == nil {
-		x.stamp, x.contents, x.unwritten, x.complete = nil, contents{}, nil, nil // the file is read when it is needed
+	if x.memory = nil; err == nil {
+		x.stamp, x.contents = nil, contents{} // the file is read when it is needed
+	} else {
+		c.body = 0
+		x.memory = &memory{c, n.body, complete}
 	}
 	x.mu.Unlock()
 	if err != nil {
@@ -135,15 +258,21 @@ type described struct {
 	Complete time.Time `json:"complete,omitzero"`
 }
 
-// describe writes the description of a file of vectors.
+// description reads the description. One that cannot be read says nothing.
+func (x *Index) description() (d description) {
+	data, err := os.ReadFile(x.path(describingFile))
+	if err != nil || json.Unmarshal(data, &d) != nil {
+		return description{}
+	}
+	return d
+}
+
+// describe writes the description of vectors.
 func (x *Index) describe(c contents, complete map[string]time.Time) error {
 	x.mu.Lock()
-	inMemory := x.unwritten != nil
-	if inMemory {
-		x.complete = complete
-	}
-	x.mu.Unlock()
-	if inMemory {
+	defer x.mu.Unlock()
+	if x.memory != nil {
+		x.memory.complete = complete
 		return nil
 	}
 	d := description{Schema: 3, Of: c.first}
@@ -157,22 +286,17 @@ func (x *Index) describe(c contents, complete map[string]time.Time) error {
 	return atomicfile.WriteFile(x.path(describingFile), append(data, '\n'), atomicfile.Options{})
 }
 
-// completeness is to what the vectors of each encoder are complete, as far as that is known of
-// a file with these contents.
-func (x *Index) completeness(c contents) map[string]time.Time {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.unwritten != nil {
-		return maps.Clone(x.complete)
-	}
+// completeness is to what the vectors of each encoder are complete, as far as that is known.
+func (x *Index) completeness(f *opened) map[string]time.Time {
 	all := map[string]time.Time{}
-	var d description
-	data, err := os.ReadFile(x.path(describingFile))
-	if err != nil || json.Unmarshal(data, &d) != nil || d.Of != c.first {
-		return all
-	}
-	for _, e := range d.Encoders {
-		all[e.Name] = e.Complete
+	if f.memory != nil {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		maps.Copy(all, f.memory.complete)
+	} else if d := x.description(); d.Of == f.first {
+		for _, e := range d.Encoders {
+			all[e.Name] = e.Complete
+		}
 	}
 	return all
 }
@@ -180,15 +304,25 @@ func (x *Index) completeness(c contents) map[string]time.Time {
 // remove deletes the files.
 func (x *Index) remove() error {
 	x.mu.Lock()
-	x.stamp, x.contents, x.unwritten = nil, contents{}, nil
-	x.mu.Unlock()
-	x.files.Lock()
-	defer x.files.Unlock()
+	defer x.mu.Unlock()
+	x.stamp, x.contents, x.memory = nil, contents{}, nil
+	x.removeTemporary(0)
 	var errs []error
 	for _, name := range []string{vectorFile, describingFile} {
-		if err := os.Remove(x.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := atomicfile.RetryBusy(func() error { return os.Remove(x.path(name)) }); !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// removeTemporary removes what writers left behind that were killed so long ago.
+func (x *Index) removeTemporary(age time.Duration) {
+	root := os.DirFS(x.dir)
+	names, _ := fs.Glob(root, atomicfile.Temporary("embeddings.*")) // the pattern is valid
+	for _, name := range names {
+		if at, err := fs.Stat(root, name); err == nil && time.Since(at.ModTime()) >= age {
+			_ = os.Remove(x.path(name)) // else the next writer does it
+		}
+	}
 }

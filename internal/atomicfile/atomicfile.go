@@ -36,7 +36,7 @@ func WriteFile(path string, data []byte, o Options) error {
 
 // Write writes to a file what content writes. If content fails, the file stays as it is.
 func Write(path string, o Options, content func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-"+filepath.Base(path)+"-*") // mode 0600
+	f, err := os.CreateTemp(filepath.Dir(path), Temporary(filepath.Base(path))) // mode 0600
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return &fs.PathError{Op: "write", Path: path, Err: e.Err} // nobody knows the temporary name
 	}
@@ -71,12 +71,26 @@ func Write(path string, o Options, content func(io.Writer) error) (err error) {
 	if o.New {
 		err = os.Link(f.Name(), path) // unlike a rename it replaces nothing
 	} else {
-		err = os.Rename(f.Name(), path)
+		err = rename(f.Name(), path)
 	}
 	if err == nil && o.Sync {
 		err = syncDir(filepath.Dir(path))
 	}
 	return err
+}
+
+// Temporary is the pattern of the temporary names of a file. A killed process leaves one.
+func Temporary(name string) string { return ".tmp-" + name + "-*" }
+
+// rename renames a file within its directory. An os.Root replaces a file on Windows that others
+// have open through one.
+func rename(from, to string) error {
+	root, err := os.OpenRoot(filepath.Dir(to))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return RetryBusy(func() error { return root.Rename(filepath.Base(from), filepath.Base(to)) })
 }
 
 // syncDir makes a new name durable. Windows and some file systems cannot sync a directory:

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"leanctx/internal/atomicfile"
 )
 
 // files are the operations on the files of a directory. They go through an os.Root, so that no
@@ -49,7 +51,7 @@ func (d files) open(name string, flag int) (*file, error) {
 		}
 	}
 	var f *os.File
-	err := retryBusy(func() (err error) {
+	err := atomicfile.RetryBusy(func() (err error) {
 		f, err = d.root.OpenFile(name, flag, 0o600)
 		return err
 	})
@@ -70,7 +72,7 @@ func (d files) rename(from, to string) error {
 	if err := d.check("rename", to); err != nil {
 		return err
 	}
-	return retryBusy(func() error { return d.root.Rename(from, to) })
+	return atomicfile.RetryBusy(func() error { return d.root.Rename(from, to) })
 }
 
 // linkOrRename gives a file a second name, or, where a file can have only one,
@@ -86,7 +88,7 @@ func (d files) linkOrRename(from, to string) error {
 func (d files) remove(name string) error {
 	err := d.check("remove", name)
 	if err == nil {
-		err = retryBusy(func() error { return d.root.Remove(name) })
+		err = atomicfile.RetryBusy(func() error { return d.root.Remove(name) })
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

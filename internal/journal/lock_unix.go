@@ -43,6 +43,3 @@ func syncDir(root *os.Root) error {
 	defer d.Close()
 	return d.Sync()
 }
-
-// retryBusy runs do once: a file that another program has open can be renamed and removed here.
-func retryBusy(do func() error) error { return do() }

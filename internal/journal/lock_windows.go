@@ -3,7 +3,6 @@ package journal
 import (
 	"errors"
 	"os"
-	"time"
 
 	"golang.org/x/sys/windows"
 )
@@ -39,18 +38,3 @@ func unlock(f *file) error {
 
 // syncDir does nothing: Windows has no such call, and NTFS journals its names.
 func syncDir(*os.Root) error { return nil }
-
-// retryBusy repeats an operation on a file while another program has the file open, for at most
-// a second. A virus scanner or an indexer opens a new file for a moment. Meanwhile the file can
-// be neither renamed nor replaced. Our own handles, opened through an os.Root, allow both.
-func retryBusy(do func() error) error {
-	begin, pause := time.Now(), time.Millisecond
-	for {
-		err := do()
-		if !errors.Is(err, windows.ERROR_SHARING_VIOLATION) && !errors.Is(err, windows.ERROR_ACCESS_DENIED) || time.Since(begin) > time.Second {
-			return err
-		}
-		time.Sleep(pause)
-		pause = min(2*pause, 50*time.Millisecond)
-	}
-}

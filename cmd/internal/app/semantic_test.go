@@ -245,6 +245,60 @@ func TestFactsSetBackBesideVectors(t *testing.T) {
 	}
 }
 
+// A store is copied, a fact removed, and the copy of the fact file put back beside the vectors that
+// were there then: the fact is found by meaning again.
+func TestRemovedFactIsSetBackBesideVectors(t *testing.T) {
+	dir, before := t.TempDir(), filepath.Join(t.TempDir(), "before")
+	s := semanticStore(t, dir, false)
+	assert(t, s, "security", "login", "Authentication uses JWT tokens signed with RS256.")
+	assert(t, s, "office", "plants", "The plants need water twice a week.")
+	reindex := func() {
+		t.Helper()
+		if _, err := knowledge.EmbeddingsReindex(t.Context(), s, knowledge.Reindexing{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reindex()
+	if err := os.CopyFS(before, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Remove(t.Context(), knowledge.Withdrawal{Category: "security", Key: "login"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, what := range []string{"removed", "removed, and its vector too"} {
+		older := filepath.Join(t.TempDir(), "older")
+		if err := os.CopyFS(older, os.DirFS(before)); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"embeddings.bin", "embeddings.json"} {
+			data, err := os.ReadFile(filepath.Join(dir, name))
+			if err == nil {
+				err = os.WriteFile(filepath.Join(older, name), data, 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		findsLogin(t, what, semanticStore(t, older, false), semanticStore(t, older, true))
+		reindex()
+	}
+}
+
+// However many facts said what a question asks for, and say something else now, one that says it in
+// other words is found.
+func TestFormerValuesHideNoFact(t *testing.T) {
+	dir := t.TempDir()
+	s := semanticStore(t, dir, true)
+	assert(t, s, "security", "login", "Authentication uses JWT tokens signed with RS256.")
+	for _, says := range []string{"Users log in with password number %d.", "The plants on floor %d need water twice a week."} {
+		for i := range 250 {
+			assert(t, s, "room", fmt.Sprint("k", i), fmt.Sprintf(says, i))
+		}
+		recall(t, s, knowledge.Question{Query: "how do users log in", Mode: "semantic"}) // so many vectors are kept
+	}
+	findsLogin(t, "former values", s, semanticStore(t, dir, false), semanticStore(t, dir, true))
+}
+
 // Two processes that reindex at once end up with the same.
 func TestReindexAtOnce(t *testing.T) {
 	dir := t.TempDir()
