@@ -44,6 +44,9 @@ func EmbeddingsStatus(ctx context.Context, s *Store, _ NoArgs) (VectorStatus, er
 	for _, e := range kept {
 		r.Entries = append(r.Entries, VectorEntries{e.Name, e.Entries})
 	}
+	if s.vectors.index.Newer() {
+		r.Why += "; the vectors on disk are of a newer version of the program, and stay as they are"
+	}
 	for i, e := range s.opts.Encoders.Usable(false) {
 		n, err := s.vectors.backlog(ctx, e, false)
 		if err != nil {

@@ -186,14 +186,10 @@ func (x *Index) Complete(encoder string) (at time.Time, err error) {
 // Newer reports whether a newer version of the program wrote the file. Then it is left alone, and
 // vectors are kept in memory.
 func (x *Index) Newer() bool {
-	newer := false
-	_ = x.read(func(*opened) error { // of a file that cannot be read, the next operation tells
-		x.mu.Lock()
-		newer = x.contents.newer
-		x.mu.Unlock()
-		return nil
-	})
-	return newer
+	_ = x.read(func(*opened) error { return nil }) // of a file that cannot be read, the next operation tells
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.contents.newer
 }
 
 // Changes are what shall have vectors at an instant: all texts, or those that came after an
