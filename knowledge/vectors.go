@@ -177,7 +177,7 @@ func (x *vectorSync) unread(err error) error {
 // tail are the few texts that have none yet. Where meaning is wanted, what is
 // missing is made first; else much of it is left for after the answer.
 func (x *vectorSync) ready(ctx context.Context, e vectors.Encoding, wanted bool) (tail []vectors.Text, ok bool, err error) {
-	known, n := false, 0
+	known, n, over := false, 0, 0
 	complete, err := x.index.Complete(e.Name)
 	if err != nil {
 		return nil, false, x.unread(err)
@@ -185,7 +185,7 @@ func (x *vectorSync) ready(ctx context.Context, e vectors.Encoding, wanted bool)
 	if err := x.log.ViewSome(ctx, func(k state.Reader) error {
 		var c vectors.Changes
 		if c, known = x.tail(k, complete); known {
-			tail, n = c.Texts, len(c.Texts)
+			tail, n, over = c.Texts, len(c.Texts), len(c.Over)/2 // a fact's, and its questions'
 		} else {
 			n = k.Count
 		}
@@ -193,7 +193,7 @@ func (x *vectorSync) ready(ctx context.Context, e vectors.Encoding, wanted bool)
 	}); err != nil {
 		return nil, false, err
 	}
-	if known && n <= maxSpot {
+	if known && n <= maxSpot && (over <= maxSpot || !e.Instant) { // more could be nearer than all that holds
 		return tail, true, nil
 	}
 	most := x.maxLearn
@@ -220,7 +220,7 @@ func (x *vectorSync) fill(ctx context.Context, e vectors.Encoding, all bool, pro
 	if err != nil {
 		return 0, err
 	}
-	if missing, err := x.index.SetComplete(e.Name, c); err != nil || missing == 0 && !(all && len(c.Over) > 0) {
+	if missing, err := x.index.SetComplete(e.Name, c); err != nil || missing == 0 && len(c.Over) == 0 {
 		return 0, err
 	}
 	err = x.encoders.With(e.Name, func(use vectors.Encoder) error {

@@ -208,14 +208,14 @@ func (c *Changes) follow(complete time.Time) bool {
 }
 
 // SetComplete notes to what the vectors of an encoder are complete, if none of the texts
-// lacks one. It returns how many do. Where that cannot be written, the next process
+// lacks one and nothing is over. It returns how many do. Where that cannot be written, the next process
 // looks at all texts again.
 func (x *Index) SetComplete(encoder string, c Changes) (missing int, err error) {
 	x.writing.Lock()
 	defer x.writing.Unlock()
 	err = x.read(func(f *opened) error {
 		places, err := f.missing(encoder, c.Texts)
-		if missing = len(places); err != nil || missing > 0 || f.sets[encoder] == nil {
+		if missing = len(places); err != nil || missing > 0 || len(c.Over) > 0 || f.sets[encoder] == nil {
 			return err
 		}
 		complete := x.completeness(f)

@@ -297,6 +297,16 @@ func TestFormerValuesHideNoFact(t *testing.T) {
 		recall(t, s, knowledge.Question{Query: "how do users log in", Mode: "semantic"}) // so many vectors are kept
 	}
 	findsLogin(t, "former values", s, semanticStore(t, dir, false), semanticStore(t, dir, true))
+	for i := range 250 {
+		assert(t, s, "room", fmt.Sprint("k", i), fmt.Sprintf("Users log in with password number %d.", i))
+	}
+	recall(t, s, knowledge.Question{Query: "how do users log in", Mode: "semantic"})
+	for i := range 250 {
+		if _, err := s.Remove(t.Context(), knowledge.Withdrawal{Category: "room", Key: fmt.Sprint("k", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	findsLogin(t, "removed", s, semanticStore(t, dir, false), semanticStore(t, dir, true))
 }
 
 // Two processes that reindex at once end up with the same.
