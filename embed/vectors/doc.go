@@ -14,8 +14,7 @@
 //   - A file that is there and cannot be opened now does not count as absent: it is left as it is.
 //   - What a newer version of the program wrote is left as it is. Vectors in memory serve the process.
 //   - Vectors of two encoders are never compared.
-//   - A damaged vector is never a hit. Who reads it is told [ErrDamaged], and the
-//     file is deleted.
+//   - A damaged vector is never a hit: [ErrDamaged] says so, and the file is deleted.
 //   - The file is rewritten and renamed into place. When two processes write
 //     at once, one of them loses what it added, and encodes it again.
 //   - Prune leaves no byte of a text's vector in the file.
@@ -26,10 +25,7 @@
 // # How it works
 //
 // A vector is kept as whole numbers from -127 to 127 and a scale, which costs no
-// measurable precision. Only the beginning of the file is kept in memory. A scan
-// reads the rest block by block and compares all vectors, on all processors: some
-// 25 ms of processor time for 100,000 facts. MEASURED.md has the figures, and what
-// was tried.
+// measurable precision. A scan reads the file block by block, on all processors.
 //
 // # The files
 //
@@ -40,6 +36,6 @@
 // little-endian. embeddings.json says for people what there is, and to what it is
 // complete.
 //
-// A later version keeps two things: the first line begins with "lcvec", a number above 4 and a
-// space, and "of" in embeddings.json repeats that line. By them this version knows it.
+// In a later version the first line begins with "lcvec" and a number above 4, and "of" in
+// embeddings.json repeats it. By that this version knows it.
 package vectors
