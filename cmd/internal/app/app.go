@@ -30,6 +30,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"net"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -245,8 +246,9 @@ func exitCode(ctx context.Context, err error) int {
 	switch {
 	case err == nil:
 		return done
-	case errors.Is(err, syscall.EPIPE):
-		// The reader of a pipe has closed it. The operation itself is done.
+	case errors.Is(err, syscall.EPIPE) && !is[*net.OpError](err):
+		// The reader of a pipe has closed it. The operation itself is done. A connection to a server
+		// that broke is another matter: nothing was written there.
 		return done
 	case is[*refusal.HintError](err):
 		return usage
