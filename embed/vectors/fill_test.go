@@ -65,7 +65,8 @@ func TestFillGoesOnWhereItWas(t *testing.T) {
 	}
 }
 
-// Two servers that fill at once do the work twice and disturb nobody.
+// Two servers that fill at once do the work twice. What the write of one takes from the other's, the
+// next fill adds.
 func TestTwoFillAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	e := embed.Static()
@@ -82,6 +83,9 @@ func TestTwoFillAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	if n, err := vectors.Open(dir).Fill(t.Context(), e, vectors.Changes{Texts: texts}, nil); n == len(texts) || err != nil {
+		t.Errorf("%d of %d were missing, %v", n, len(texts), err)
+	}
 	got, err := vectors.Open(dir).Entries()
 	if err != nil {
 		t.Error(err)
