@@ -304,6 +304,8 @@ func examine(ctx context.Context, staged string, m *Manifest, o *InstallOptions)
 	return report, m.write(staged)
 }
 
+const maxActivations = 20
+
 // activate renames a tested model into place, makes it the current one, and removes
 // the former one. A model of that name that is whole is the same one, byte for byte,
 // and stays.
@@ -313,12 +315,14 @@ func activate(modelsDir, staged string, m *Manifest) (string, error) {
 		old, err := readManifest(dir)
 		return err == nil && !old.Tested.IsZero() && old.Files[modelFile] == m.Files[modelFile] && old.Files[tokensFile] == m.Files[tokensFile] && old.verify(dir) == nil
 	}
-	if !same() {
+	// Of several installations of one model at once any will do. One may remove what another has just renamed.
+	for tries := 1; !same(); tries++ {
 		if err := discard(modelsDir, dir); err != nil {
 			return "", err
 		}
-		// Of two installations of one model at once the first one's will do.
-		if err := os.Rename(staged, dir); err != nil && !same() {
+		if err := os.Rename(staged, dir); err == nil {
+			break
+		} else if tries == maxActivations {
 			return "", err
 		}
 	}

@@ -119,7 +119,7 @@ func TestModelsInPlace(t *testing.T) {
 func TestInstallAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	var wg sync.WaitGroup
-	for range 3 {
+	for range 8 {
 		wg.Go(func() {
 			if _, err := Install(t.Context(), dir, tiny, &InstallOptions{Child: passes}); err != nil {
 				t.Error(err)
