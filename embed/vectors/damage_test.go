@@ -138,6 +138,30 @@ func TestNewerVersionIsLeftAlone(t *testing.T) {
 	}
 }
 
+// When no fact lasts any more, the vectors in memory go, and not the newer version's file.
+func TestNewerVersionOutlivesTheFacts(t *testing.T) {
+	dir := t.TempDir()
+	texts, vectors := vectorsOf(1, 1, 16)
+	newer := "lcvec10 first\n\x00\x01"
+	if err := errors.Join(
+		os.WriteFile(filepath.Join(dir, vectorFile), []byte(newer), 0o600),
+		os.WriteFile(filepath.Join(dir, describingFile), []byte(`{"of":"lcvec10 first"}`), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	x := Open(dir)
+	for _, c := range []Changes{{Texts: texts}, {Over: []string{texts[0].ID}, To: time.Now()}} {
+		if _, err := x.Fill(t.Context(), given{a16, map[string][]float32{texts[0].Text: vectors[0]}}, c, nil); !errors.Is(err, ErrNewer) {
+			t.Error(err)
+		}
+	}
+	if hits := scan(t, x, "a@1", vectors[0], 1); len(hits) != 0 {
+		t.Errorf("%v of what is over", hits)
+	}
+	if got := string(readWhole(t, dir)); got != newer {
+		t.Errorf("the file is %q", got)
+	}
+}
+
 // A killed writer leaves a file behind. The next one removes it, and Prune does at once: it may hold what
 // was erased. One that is being written stays.
 func TestLeftByAKilledWriter(t *testing.T) {

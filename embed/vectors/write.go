@@ -153,8 +153,6 @@ func (x *Index) add(e Encoder, added change, c *Changes) error {
 	switch {
 	case err != nil:
 		return err
-	case len(n.sets) == 0 && n.changed:
-		return x.remove()
 	case n.changed:
 		return x.write(n, complete)
 	case len(n.sets) > 0:
