@@ -256,7 +256,9 @@ func (x *Index) Fill(ctx context.Context, e Encoder, c Changes, progress func(do
 	store := func(c *Changes) error {
 		start := time.Now()
 		err := x.add(e, added, c)
-		clear(added)
+		if err == nil {
+			clear(added)
+		}
 		last, wait = time.Now(), max(time.Second, 50*time.Since(start))
 		return err
 	}
@@ -274,9 +276,7 @@ func (x *Index) Fill(ctx context.Context, e Encoder, c Changes, progress func(do
 		}
 		added[c.Texts[i].ID] = one
 		if done < len(missing)-1 && time.Since(last) >= wait {
-			if err := store(nil); err != nil {
-				return done + 1, err
-			}
+			_ = store(nil) // else the next time, or in the end
 		}
 		if progress != nil {
 			progress(done+1, len(missing))

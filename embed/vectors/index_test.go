@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -448,4 +449,36 @@ func readWhole(t testing.TB, dir string) []byte {
 		t.Fatal(err)
 	}
 	return data
+}
+
+// slow is an encoder that takes a second a text.
+type slow struct{ given }
+
+func (s slow) Encode(ctx context.Context, texts []string) ([][]float32, error) {
+	time.Sleep(time.Second)
+	return s.given.Encode(ctx, texts)
+}
+
+// A fill that cannot write what it has so far goes on: else each command on a full disk would find the
+// same few facts, and none of the others.
+func TestFillGoesOnWithoutTheDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		blocked := filepath.Join(dir, vectorFile, "x")
+		if err := os.MkdirAll(blocked, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		texts, vectors := vectorsOf(1, 9, 16)
+		g := given{a16, map[string][]float32{}}
+		for i, t := range texts {
+			g.vectors[t.Text] = vectors[i]
+		}
+		x := Open(dir)
+		if n, err := x.Fill(t.Context(), slow{g}, Changes{Texts: texts}, nil); n != 9 || err == nil {
+			t.Errorf("%d, %v, want 9 and why they were not written", n, err)
+		}
+		if hits := scan(t, x, "a@1", vectors[0], 100); len(hits) != 9 {
+			t.Errorf("%d hits in memory, want 9", len(hits))
+		}
+	})
 }
