@@ -202,9 +202,10 @@ type Changes struct {
 }
 
 // follow reports whether vectors that are complete to an instant are complete to To, with those of
-// Texts. They may have been reset, or replaced, since the instant was asked for.
+// Texts. Since the instant was asked for, another process may have reset or replaced them, or have
+// brought them to a later instant and removed what was over by then.
 func (c *Changes) follow(complete time.Time) bool {
-	return !c.To.IsZero() && !complete.Before(c.Since)
+	return !c.To.IsZero() && (c.Since.IsZero() || complete.Equal(c.Since))
 }
 
 // SetComplete notes to what the vectors of an encoder are complete, if none of the texts

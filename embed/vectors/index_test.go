@@ -482,3 +482,21 @@ func TestFillGoesOnWithoutTheDisk(t *testing.T) {
 		}
 	})
 }
+
+// A slow process looked at the facts of an instant. Another is complete to a later one, and has removed
+// what was over by then: the vectors are not complete to the earlier one.
+func TestCompleteIsNotMovedBack(t *testing.T) {
+	dir := t.TempDir()
+	at := func(day int) time.Time { return time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC) }
+	texts, vectors := vectorsOf(1, 3, 16)
+	x := Open(dir)
+	put(t, x, a16, texts, vectors)
+	setComplete(t, x, Changes{Texts: texts, To: at(1)})
+	if _, err := x.Fill(t.Context(), given{named: a16}, Changes{Over: []string{texts[0].ID}, Since: at(1), To: at(3)}, nil); err != nil {
+		t.Fatal(err)
+	}
+	setComplete(t, Open(dir), Changes{Since: at(1), To: at(2)})
+	if got := complete(t, x); !got.Equal(at(3)) {
+		t.Errorf("complete to %v, want %v", got, at(3))
+	}
+}
