@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -52,6 +53,19 @@ func read(value string) (atoms []atom, colon int) {
 	return r.atoms, r.colon
 }
 
+// verbatim divides a value only where there is white space. Every mark in a tag or a command counts,
+// except back-ticks around it.
+func verbatim(value string) (atoms []atom) {
+	for f := range strings.FieldsSeq(withoutClosingMark(strings.ReplaceAll(norm.NFC.String(value), "`", ""))) {
+		a := atom{class: name, text: f, raw: f}
+		if !caseMatters(f) {
+			a.class, a.text = word, fold(f)
+		}
+		atoms = append(atoms, a)
+	}
+	return atoms
+}
+
 // typographic maps characters to the plain ones that mean the same.
 var typographic = strings.NewReplacer("’", "'", "‘", "'", "“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`,
 	"≥", ">=", "≤", "<=", "≠", "!=", "→", "->", "⇒", "=>", "−", "-", "‑", "-", "‐", "-", "–", "-", "—", " ; ", "µ", "u", "μs", "us")
@@ -75,7 +89,8 @@ func withoutClosingMark(s string) string {
 }
 
 // unquote leaves out the quotes, back-ticks and parentheses that enclose whole
-// words. Parentheses stay where they group: beside both "and" and "or".
+// words. Parentheses stay where they group: beside both "and" and "or", and
+// behind a negation or an operator.
 func unquote(s string) string {
 	if !strings.ContainsAny(s, "\"'`()") {
 		return s
@@ -83,7 +98,8 @@ func unquote(s string) string {
 	grouping := false
 	if strings.Contains(s, "(") {
 		lower := strings.ToLower(s)
-		grouping = strings.Contains(lower, "or ") && strings.Contains(lower, "and ")
+		grouping = strings.Contains(lower, "or ") && strings.Contains(lower, "and ") ||
+			slices.ContainsFunc([]string{"not (", "no (", "never (", "without (", "- (", "* (", "/ ("}, func(w string) bool { return strings.Contains(lower, w) })
 	}
 	const marks = "\"'`("
 	open := [len(marks)]int{-1, -1, -1, -1} // where a mark of each kind was opened
@@ -354,10 +370,13 @@ func fold(s string) string {
 }
 
 // caseMatters reports whether a word is written like an identifier. It holds one of _ / \ . $ @,
-// or capitals after its first letter beside small letters (userId, OAuth2). A word all in
+// begins like an option (-C), or has capitals after its first letter beside small letters (userId, OAuth2). A word all in
 // capitals (JWT) is ordinary emphasis.
 func caseMatters(w string) bool {
 	letters, innerUpper, lower := 0, false, false
+	if len(w) > 1 && w[0] == '-' && isLetter(w[1]) {
+		return true
+	}
 	for _, c := range w {
 		switch {
 		case strings.ContainsRune(`_/\.$@`, c):

@@ -98,6 +98,14 @@ var truths = map[string]string{
 	"false": "no", "no": "no", "off": "no", "disabled": "no",
 }
 
+// opposites are words of a key that turn yes into no, beside negations and endings.
+var opposites = words.Set(`disable disables disabling skip skips skipping ignore ignores block blocks hide hides mute suppress omit
+	prevent deny denies`)
+
+// notations are words of a key whose value is what somebody types or copies.
+var notations = words.Set(`tag tags format formats spelling notation syntax casing quote quotes quoting prefix suffix template
+	pattern regex regexp command commands cmd`)
+
 // negations are the words that deny something.
 var negations = words.Set(`not no never none nor neither nobody nothing nowhere without не нет ни никогда без nicht kein keine nie ohne pas
 	jamais sans nunca sin`)

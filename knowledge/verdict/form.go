@@ -24,16 +24,20 @@ type list struct {
 }
 
 // Canonical is the form of a value under a key, which may be empty. The key says whether the
-// order of items counts, and which words a value may repeat from it.
+// order of items or the way of writing counts, and which words a value may repeat from it.
 func Canonical(key, value string) Form {
+	if speaks(key, notations) {
+		atoms := verbatim(value)
+		return Form{atoms: atoms[opening(key, atoms):]}
+	}
 	atoms, colon := read(value)
 	n := opening(key, atoms)
 	atoms, colon = atoms[n:], colon-n
 	f := Form{atoms: atoms}
-	if len(atoms) == 1 && atoms[0].class == word {
+	if len(atoms) == 1 && atoms[0].class == word && !speaks(key, opposed) {
 		f.truth = truths[atoms[0].text]
 	}
-	if !ordered(key) {
+	if !speaks(key, ordered) {
 		f.list = findList(atoms, colon)
 	}
 	return f
@@ -104,18 +108,16 @@ func (f Form) canonical(yield func(atom) bool) {
 	each(f.atoms[f.list.end:])
 }
 
-// opening counts the atoms at the beginning of a value that add nothing to its key: words of
+// opening counts the atoms at the beginning of a value that add nothing to its key: the words of
 // the key, then is or are, or use or uses. Something stands behind them.
 func opening(key string, atoms []atom) int {
-	n := 0
+	n := keyWords(key, atoms)
 	skip := func(may func(w string) bool) bool {
 		if n+1 >= len(atoms) || atoms[n].class != word || atoms[n+1].class == pause || !may(atoms[n].text) {
 			return false
 		}
 		n++
 		return true
-	}
-	for key != "" && skip(func(w string) bool { return !orderings(w) && !negations(w) && names(key, w) }) {
 	}
 	if !skip(func(w string) bool { return w == "is" || w == "are" }) {
 		if we := n; skip(func(w string) bool { return w == "we" }) && !skip(func(w string) bool { return w == "use" }) {
@@ -127,24 +129,43 @@ func opening(key string, atoms []atom) int {
 	return n
 }
 
-// names reports whether a word is one of a key's, compared without case.
-func names(key, w string) bool {
+// keyWords counts the atoms at the beginning of a value that repeat the whole key. Some of its
+// words alone may tell one thing from another: under staging-prod-host, "staging is db1".
+func keyWords(key string, atoms []atom) int {
+	rest := fold(strings.Map(func(c rune) rune {
+		if unicode.IsLetter(c) || unicode.IsDigit(c) {
+			return c
+		}
+		return -1
+	}, key))
+	for n := 0; n+1 < len(atoms) && atoms[n].class == word && atoms[n+1].class != pause; n++ {
+		w, found := atoms[n].text, false
+		if rest, found = strings.CutPrefix(rest, w); !found || orderings(w) || negations(w) {
+			break
+		} else if rest == "" {
+			return n + 1
+		}
+	}
+	return 0
+}
+
+// speaks reports whether a key has a word of some kind.
+func speaks(key string, kind func(w string) bool) bool {
 	for part := range wordsOf(key) {
-		if len(part) == len(w) && strings.EqualFold(part, w) {
+		if kind(strings.ToLower(part)) {
 			return true
 		}
 	}
 	return false
 }
 
-// ordered reports whether a key speaks of order.
-func ordered(key string) bool {
-	for part := range wordsOf(key) {
-		if orderings(strings.ToLower(part)) {
-			return true
-		}
-	}
-	return false
+// ordered reports whether a word of a key says that order counts.
+func ordered(w string) bool { return orderings(w) || w == "and" || w == "or" }
+
+// opposed reports whether a word of a key may turn yes into no: under disable-cache, true is not
+// enabled.
+func opposed(w string) bool {
+	return truths[w] != "" || negations(w) || endings(w) || opposites(w)
 }
 
 // wordsOf goes through the words of a key, those in camel case by themselves and together.
@@ -201,6 +222,7 @@ func findList(atoms []atom, colon int) list {
 
 // clauseList finds the list of the clause atoms[start:end].
 func clauseList(atoms []atom, start, end, colon int) list {
+	clause := start
 	if colon > start && colon < end {
 		start = colon
 	}
@@ -255,6 +277,9 @@ func clauseList(atoms []atom, start, end, colon int) list {
 	case first.to-n > first.from && !introduces(atoms[first.to-n-1].text): // only an introduced list has words before it
 		return list{}
 	}
+	if slices.ContainsFunc(atoms[clause:first.to-n], enumerates) {
+		return list{} // the items may belong to several things, in their order
+	}
 	l := list{start: first.to - n, end: last.from + n, or: or}
 	l.items = append(l.items, atoms[first.to-n:first.to])
 	for _, p := range parts[1 : k-1] {
@@ -266,10 +291,18 @@ func clauseList(atoms []atom, start, end, colon int) list {
 			return list{}
 		}
 	}
+	if !conjunction && !slices.ContainsFunc(l.items, func(item []atom) bool { return !numeric(item[0]) || n > 1 }) {
+		return list{} // as in a colour, or sizes of layers
+	}
 	slices.SortFunc(l.items, func(a, b []atom) int {
 		return slices.CompareFunc(a, b, func(a, b atom) int {
 			return cmp.Or(cmp.Compare(a.class, b.class), strings.Compare(a.text, b.text))
 		})
 	})
 	return l
+}
+
+// enumerates reports whether an atom joins several things.
+func enumerates(a atom) bool {
+	return a.class == pause || a.is("and") || a.is("or") || a.class == name && strings.Contains(a.text, "/")
 }

@@ -26,12 +26,15 @@
 //   - quotes, back-ticks and parentheses around whole words;
 //   - the mark between a name and its value (port: 8080);
 //   - British or American spelling, and contractions;
-//   - at the beginning, words of the key, and then is, are, use, uses or we use;
-//   - which word says yes or no (true, on, enabled), if it is the whole value.
+//   - at the beginning, the words of the whole key, and then is, are, use, uses or we use;
+//   - which word says yes or no (true, on, enabled), if it is the whole value and the key denies nothing.
+//
+// All of these count if the key speaks of a command, a tag or a format.
 //
 // The order of words counts, except between the items of a list. A list has at
 // least three items, or two joined by "and"; the items have the same number of
-// words. Order counts there too if the key or the value speaks of order.
+// words. Order counts there too if the key or the value speaks of order, if the items may belong
+// to several things (dev and prod: a and b), and between bare numbers (255, 0, 0).
 //
 // A refinement keeps every atom of the old value in order, with its negation.
 // It may insert little inside a phrase, and more around it. It adds no "not",

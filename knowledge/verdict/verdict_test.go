@@ -89,6 +89,45 @@ func TestKeyIsNotPartOfTheValue(t *testing.T) {
 	}
 }
 
+// What looks alike and is a change is no confirmation, in whichever order it is said.
+func TestChangeIsNotTakenForARewording(t *testing.T) {
+	for _, tt := range [][3]string{
+		{"tabs-vs-spaces", "tabs everywhere", "spaces everywhere"}, // one word of the key tells which
+		{"staging-prod-hosts", "staging is db1", "prod is db1"},
+		{"read-write-mode", "read only", "write only"},
+		{"telemetry-disabled", "disabled", "false"}, // the key denies
+		{"disable-telemetry", "enabled", "true"},
+		{"telemetry-off", "off", "false"},
+		{"limits", "Soft and hard limit: 100 and 200", "Soft and hard limit: 200 and 100"}, // one to one
+		{"db", "Dev and prod databases: sqlite and postgres", "Dev and prod databases: postgres and sqlite"},
+		{"db", "dev/prod use sqlite and postgres", "dev/prod use postgres and sqlite"},
+		{"soft-and-hard-limit", "100 and 200", "200 and 100"},
+		{"color", "255, 0, 0", "0, 0, 255"},
+		{"backoff", "delays of 1 s, 5 s, 30 s", "delays of 30 s, 5 s, 1 s"},
+		{"deploy", "not (weekend and holiday)", "not weekend and holiday"},
+		{"total", "a - (b - c)", "a - b - c"},
+		{"release-tag", "v1.4.0", "1.4.0"}, // what somebody types
+		{"timeout-format", "30s", "30 seconds"},
+		{"test-command", `go test -run "A B"`, "go test -run A B"},
+		{"unpack", "tar xf x.tar -C out", "tar xf x.tar -c out"},
+	} {
+		if Compare(tt[0], tt[1], tt[2]) != Different || Compare(tt[0], tt[2], tt[1]) != Different {
+			t.Errorf("key %q: %q and %q are not told apart", tt[0], tt[1], tt[2])
+		}
+	}
+	for _, tt := range [][3]string{
+		{"test-command", "`go test ./...`", "go test ./..."},
+		{"test-command", "We use `make check`.", "make check"},
+		{"ports", "80, 443 and 8080", "443, 8080 and 80"},
+		{"telemetry", "enabled", "true"},
+		{"APIKey-owner", "API key owner is Alice", "Alice"},
+	} {
+		if Compare(tt[0], tt[1], tt[2]) != Equal {
+			t.Errorf("key %q: %q and %q are not the same", tt[0], tt[1], tt[2])
+		}
+	}
+}
+
 func TestEndOfABugIsNoContradiction(t *testing.T) {
 	bug := "Login crashes on an empty password"
 	for now, want := range map[string]bool{
