@@ -12,6 +12,7 @@ import (
 	"leanctx/knowledge/conflict"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/state"
+	"leanctx/knowledge/verdict"
 )
 
 // The kinds of a [Similar] that says something else.
@@ -141,9 +142,12 @@ func (l *lookup) markOutdated(ctx context.Context, r *Recalled) {
 const maxSimilar = 3
 
 // sameInOtherRooms names other current facts that say the same, unless somebody
-// judged that before. It is advice: nothing is done about them. A port or a yes
-// says little about another room's.
+// judged that before. It is advice: nothing is done about them. A port or a yes says nothing
+// about another, and a short value little about another room's.
 func sameInOtherRooms(k state.Reader, r Remembered, now time.Time) (out []Similar) {
+	if verdict.Canonical(r.Key, r.Value).Bare() {
+		return nil
+	}
 	this := fact.IDOf(r.Category, r.Key)
 	for _, n := range k.Valued(r.Value) {
 		var v *fact.Version

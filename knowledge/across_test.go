@@ -95,3 +95,30 @@ func TestLastOfManyWritersIsTold(t *testing.T) {
 		t.Error("nobody was told of the conflict")
 	}
 }
+
+// A yes or a port that two facts have says nothing about either.
+func TestBareValueIsNotNamedAsSimilar(t *testing.T) {
+	s := testStore(t, nil)
+	for i, value := range []string{"true", "8080", ":8080", "30 s", "none", "v1.4.0", "2026-01-15"} {
+		for _, key := range []string{"first", "second"} {
+			if got := s.remember(t, Assertion{Category: fmt.Sprint("room ", i), Key: key, Value: value}).Text(); strings.Contains(got, "Similar") {
+				t.Error(got)
+			}
+		}
+	}
+	same := func() string {
+		r := must[advice.Report](t)(advice.Health(t.Context(), s.Store, NoArgs{})).Text()
+		_, r, _ = strings.Cut(r, "Same value under two names: ")
+		return r
+	}
+	if got := same(); !strings.HasPrefix(got, "0\n") {
+		t.Error(got)
+	}
+	s.remember(t, Assertion{Category: "stack", Key: "database", Value: "PostgreSQL"})
+	if got := s.remember(t, Assertion{Category: "stack", Key: "db", Value: "PostgreSQL"}).Text(); !strings.Contains(got, "Similar: [stack/database] PostgreSQL") {
+		t.Error(got)
+	}
+	if got := same(); !strings.HasPrefix(got, "1\n") {
+		t.Error(got)
+	}
+}

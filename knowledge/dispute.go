@@ -337,7 +337,7 @@ func disputeSummary(d formats.Dispute) string {
 	case d.Rival != nil:
 		return fmt.Sprintf("'%s' of [%s]", prose.Brief(d.Value), Slashed(*d.Rival))
 	case !d.Removal:
-		return "'" + prose.Brief(d.Value) + "'"
+		return "'" + prose.Brief(d.Value) + "'" + periodOf(d)
 	case d.ValidUntil != nil:
 		what = "its end on " + fact.Day(*d.ValidUntil)
 	}
@@ -345,6 +345,18 @@ func disputeSummary(d formats.Dispute) string {
 		what += " (reason: '" + prose.Brief(d.Reason) + "')"
 	}
 	return what
+}
+
+// periodOf is the period that an assertion gave, in words; empty if it gave none. A dispute may be
+// about nothing else.
+func periodOf(d formats.Dispute) (text string) {
+	if d.ValidFrom != nil {
+		text = " from " + fact.Day(*d.ValidFrom)
+	}
+	if d.ValidUntil != nil {
+		text += " until " + fact.Day(*d.ValidUntil)
+	}
+	return text
 }
 
 // DisputeInfo is a dispute and the version that it is against.

@@ -468,3 +468,20 @@ func TestWhyNamesOpenDisputes(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A dispute about the period of a value alone tells the period.
+func TestDisputedPeriodIsTold(t *testing.T) {
+	s := testStore(t, nil)
+	license := Assertion{Category: "legal", Key: "license", Value: "MIT", Source: "user"}
+	s.remember(t, license)
+	license.Source, license.Correct = "", true
+	license.ValidUntil = "2026-12-31"
+	r := s.remember(t, license)
+	if got := r.Text(); !strings.Contains(got, "'MIT' until 2026-12-31 is recorded as d-") {
+		t.Fatal(got)
+	}
+	got := must[listing.DisputeList](t)(listing.Disputes(t.Context(), s.Store, listing.DisputeQuery{})).Text()
+	if !strings.Contains(got, "[legal/license] 'MIT' until 2026-12-31 (cursor-a3f8, 80%, 2026-01-15) against 'MIT' (user, ") {
+		t.Error(got)
+	}
+}

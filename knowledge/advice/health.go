@@ -134,9 +134,12 @@ type valueIn struct {
 
 // met tells which fact had the value of v, if one did, and notes that v has it.
 func (x values) met(n fact.ID, v *fact.Version) (before knowledge.Name, known bool) {
+	if verdict.Canonical(v.Key, v.Value).Bare() {
+		return before, false // a port or a yes says nothing about another
+	}
 	key := valueIn{hash: verdict.Canonical("", v.Value).Hash()}
 	if len(strings.Fields(v.Value)) < 3 {
-		key.category = n.Category // a port or a yes says little about another room's
+		key.category = n.Category
 	}
 	before, known = x[key]
 	x[key] = nameOf(v)

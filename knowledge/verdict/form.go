@@ -71,6 +71,14 @@ func (f Form) equal(g Form) bool {
 		slices.EqualFunc(f.atoms[f.list.end:], g.atoms[g.list.end:], same)
 }
 
+// Bare reports whether a value is only yes, no or none, numbers or a port. That two facts have it
+// says nothing about them.
+func (f Form) Bare() bool {
+	return f.truth != "" || !slices.ContainsFunc(f.atoms, func(a atom) bool {
+		return !numeric(a) && a.class != pause && !a.is("port") && !(a.class == word && negations(a.text)) && strings.ContainsFunc(a.text, unicode.IsLetter)
+	})
+}
+
 func same(a, b atom) bool { return a.class == b.class && a.text == b.text }
 
 // canonical goes through the atoms in canonical order, with marks around the
