@@ -279,7 +279,10 @@ func unmarkedLine(unmarked string) string {
 }
 
 // Text gives the answer's lines.
-func (r Messages) Text() string {
+func (r Messages) Text() string { return r.TextIn(prose.MCP) }
+
+// TextIn is Text with suggested calls in the caller's syntax.
+func (r Messages) TextIn(call prose.Syntax) string {
 	var lines []string
 	for _, b := range r.Handoffs {
 		lines = append(lines, b.lines(r.now)...)
@@ -300,7 +303,7 @@ func (r Messages) Text() string {
 		lines = append(lines, m.line(r.now))
 	}
 	if r.Unread > 0 && len(r.Messages) > 0 {
-		lines = append(lines, fmt.Sprintf("  … %d more, still unread (limit=%d): read again", r.Unread, r.limit))
+		lines = append(lines, fmt.Sprintf("  … %d more, still unread (%s): read again", r.Unread, call("", "limit", r.limit)))
 	}
 	if r.Unmarked != "" {
 		lines = append(lines, unmarkedLine(r.Unmarked))

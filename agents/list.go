@@ -58,7 +58,10 @@ type Agents struct {
 }
 
 // Text gives the answer's lines.
-func (r Agents) Text() string {
+func (r Agents) Text() string { return r.TextIn(prose.MCP) }
+
+// TextIn is Text with suggested calls in the caller's syntax.
+func (r Agents) TextIn(call prose.Syntax) string {
 	if r.Total == 0 {
 		return "No active agents for this project."
 	}
@@ -67,7 +70,7 @@ func (r Agents) Text() string {
 	for _, a := range r.Agents {
 		b.WriteString("\n  " + a.line(r.now))
 	}
-	b.WriteString(prose.More(r.Total-len(r.Agents), r.limit))
+	b.WriteString(prose.More(call, r.Total-len(r.Agents), r.limit))
 	return b.String()
 }
 
@@ -273,7 +276,10 @@ func (s *core) waiting(ctx context.Context, r *Synced) {
 const maxFree = 10
 
 // Text gives the answer's lines.
-func (r Synced) Text() string {
+func (r Synced) Text() string { return r.TextIn(prose.MCP) }
+
+// TextIn is Text with suggested calls in the caller's syntax.
+func (r Synced) TextIn(call prose.Syntax) string {
 	lines := []string{"Multi-Agent Sync Status:", fmt.Sprintf("  Active agents: %d", r.Total)}
 	for _, a := range r.Agents {
 		line := "    " + a.line(r.now)
@@ -301,7 +307,7 @@ func (r Synced) Text() string {
 		lines = append(lines, fmt.Sprintf("  Unread messages: %d", r.Unread))
 	}
 	if r.Shared > 0 {
-		lines = append(lines, fmt.Sprintf("  Shared with you: %d (ctx_share pull)", r.Shared))
+		lines = append(lines, fmt.Sprintf("  Shared with you: %d (%s)", r.Shared, call("ctx_share pull")))
 	}
 	for _, b := range r.Handoffs {
 		lines = append(lines, b.lines(r.now)...)

@@ -259,7 +259,10 @@ func archivedLike(ctx context.Context, s *Store, query string) ([]string, error)
 }
 
 // Text gives the answer's lines.
-func (r Restored) Text() string {
+func (r Restored) Text() string { return r.TextIn(prose.MCP) }
+
+// TextIn is Text with suggested calls in the caller's syntax.
+func (r Restored) TextIn(call prose.Syntax) string {
 	if len(r.Facts) == 0 {
 		if r.query == "" {
 			return "No archived facts to restore."
@@ -271,6 +274,6 @@ func (r Restored) Text() string {
 	for _, f := range r.Facts {
 		fmt.Fprintf(&b, "\n  [%s/%s]: %s", prose.Line(f.Category), prose.Line(f.Key), prose.Brief(f.Value))
 	}
-	b.WriteString(prose.More(r.Total-len(r.Facts), r.limit))
+	b.WriteString(prose.More(call, r.Total-len(r.Facts), r.limit))
 	return b.String()
 }

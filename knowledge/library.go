@@ -148,7 +148,10 @@ func coverage(terms []string, text string) float64 {
 }
 
 // Text gives the answer's lines.
-func (r Results) Text() string {
+func (r Results) Text() string { return r.TextIn(prose.MCP) }
+
+// TextIn is Text with suggested calls in the caller's syntax.
+func (r Results) TextIn(call prose.Syntax) string {
 	var b strings.Builder
 	if len(r.Results) == 0 {
 		fmt.Fprintf(&b, "No results found for '%s'.", prose.Brief(r.query))
@@ -161,7 +164,7 @@ func (r Results) Text() string {
 			b.WriteString(" [imported, unconfirmed]")
 		}
 	}
-	b.WriteString(prose.More(r.Total-len(r.Results), r.limit))
+	b.WriteString(prose.More(call, r.Total-len(r.Results), r.limit))
 	for _, text := range r.Skipped {
 		fmt.Fprintf(&b, "\n  Not searched: %s", prose.Line(text))
 	}

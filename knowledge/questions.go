@@ -167,7 +167,10 @@ func lessonQuestions(st state.Reader, a FactQuestions, r *QuestionsResult) (even
 }
 
 // Text gives the answer's lines.
-func (r QuestionsResult) Text() string {
+func (r QuestionsResult) Text() string { return r.TextIn(prose.MCP) }
+
+// TextIn is Text with suggested calls in the caller's syntax.
+func (r QuestionsResult) TextIn(call prose.Syntax) string {
 	if r.Questions != nil {
 		return fmt.Sprintf("Questions of [%s] %s: %s", prose.Line(r.Category), prose.Line(r.Key), prose.Line(strings.Join(r.Questions, "; "))) + prose.Redacted(r.Redacted)
 	}
@@ -179,6 +182,6 @@ func (r QuestionsResult) Text() string {
 	for _, f := range r.Without {
 		fmt.Fprintf(&b, "\n  [%s/%s]: %s", prose.Line(f.Category), prose.Line(f.Key), prose.Brief(f.Value))
 	}
-	b.WriteString(prose.More(r.Total-len(r.Without), r.limit))
+	b.WriteString(prose.More(call, r.Total-len(r.Without), r.limit))
 	return b.String()
 }

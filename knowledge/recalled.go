@@ -160,7 +160,7 @@ func (r Recalled) TextIn(call prose.Syntax) string {
 	for _, f := range r.Facts {
 		r.line(&b, f)
 	}
-	b.WriteString(prose.More(r.Total-r.query.Offset-r.firm(), r.query.Limit))
+	b.WriteString(prose.More(call, r.Total-r.query.Offset-r.firm(), r.query.Limit))
 	if r.firm() > 0 {
 		for _, m := range r.Missing {
 			b.WriteString("\n  " + m.Line())

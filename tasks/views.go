@@ -326,7 +326,7 @@ func (r List) TextIn(call prose.Syntax) string {
 	for _, t := range r.Tasks {
 		b.WriteString("\n  " + strings.Repeat("  ", min(t.depth, 8)) + t.line(r.now))
 	}
-	b.WriteString(prose.More(r.Total-len(r.Tasks), r.limit))
+	b.WriteString(prose.More(call, r.Total-len(r.Tasks), r.limit))
 	if i := slices.IndexFunc(r.Tasks, func(t Listed) bool { return t.Blocked != nil }); i >= 0 {
 		fmt.Fprintf(&b, "\n  %s waits for a task that will not be completed; %s", r.Tasks[i].Blocked.ID, freeing(call, r.Tasks[i].Blocked.ID))
 	}

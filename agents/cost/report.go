@@ -72,7 +72,10 @@ func (u *Usage) Report(ctx context.Context, q ReportQuery) (Report, error) {
 }
 
 // Text gives the answer's lines.
-func (r Report) Text() string {
+func (r Report) Text() string { return r.TextIn(prose.MCP) }
+
+// TextIn is Text with suggested calls in the caller's syntax.
+func (r Report) TextIn(call prose.Syntax) string {
 	var b strings.Builder
 	b.WriteString("COST ATTRIBUTION REPORT")
 	if r.Agent != "" {
@@ -84,13 +87,13 @@ func (r Report) Text() string {
 		return b.String()
 	}
 	if r.Agent == "" && r.Agents != nil {
-		list(&b, "By Agent:", agentColumn, r.Agents, r.limit)
+		list(&b, call, "By Agent:", agentColumn, r.Agents, r.limit)
 	}
 	if r.Tools != nil {
-		list(&b, "By Tool:", toolColumn, r.Tools, r.limit)
+		list(&b, call, "By Tool:", toolColumn, r.Tools, r.limit)
 	}
 	if r.Days != nil {
-		list(&b, "By Day:", 0, r.Days, r.limit)
+		list(&b, call, "By Day:", 0, r.Days, r.limit)
 	}
 	estimated(&b, r.Total)
 	return b.String()
@@ -151,7 +154,7 @@ func (u *Usage) Agent(ctx context.Context, q AgentQuery) (AgentCosts, error) {
 func (a AgentCosts) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Agent %s: %s", a.Agent, summary(a.Total))
-	list(&b, "By Tool:", toolColumn, a.Tools, len(a.Tools))
+	list(&b, prose.MCP, "By Tool:", toolColumn, a.Tools, len(a.Tools))
 	estimated(&b, a.Total)
 	return b.String()
 }
@@ -240,7 +243,10 @@ func (u *Usage) Tool(ctx context.Context, q ToolQuery) (Tools, error) {
 }
 
 // Text gives the answer's lines.
-func (t Tools) Text() string {
+func (t Tools) Text() string { return t.TextIn(prose.MCP) }
+
+// TextIn is Text with suggested calls in the caller's syntax.
+func (t Tools) TextIn(call prose.Syntax) string {
 	if len(t.Tools) == 0 {
 		return "No calls recorded."
 	}
@@ -255,7 +261,7 @@ func (t Tools) Text() string {
 			}
 		}
 	}
-	b.WriteString(prose.More(len(t.Tools)-t.limit, t.limit))
+	b.WriteString(prose.More(call, len(t.Tools)-t.limit, t.limit))
 	estimated(&b, t.Total)
 	return b.String()
 }
@@ -319,8 +325,8 @@ func (s SessionCosts) Text() string {
 	if s.Total.Calls == 0 {
 		return b.String()
 	}
-	list(&b, "By Agent:", agentColumn, s.Agents, len(s.Agents))
-	list(&b, "By Tool:", toolColumn, s.Tools, len(s.Tools))
+	list(&b, prose.MCP, "By Agent:", agentColumn, s.Agents, len(s.Agents))
+	list(&b, prose.MCP, "By Tool:", toolColumn, s.Tools, len(s.Tools))
 	if s.Explicit+s.Inferred > 0 {
 		fmt.Fprintf(&b, "\n\n  Intents: %d explicit, %d inferred", s.Explicit, s.Inferred)
 	}
@@ -363,7 +369,7 @@ const (
 )
 
 // list writes one section of a report.
-func list(b *strings.Builder, title string, column int, shares []Share, limit int) {
+func list(b *strings.Builder, call prose.Syntax, title string, column int, shares []Share, limit int) {
 	shown := shares[:min(len(shares), limit)]
 	digits := 0
 	for _, s := range shown {
@@ -375,7 +381,7 @@ func list(b *strings.Builder, title string, column int, shares []Share, limit in
 		pad := strings.Repeat(" ", column-utf8.RuneCountInString(named(s.Name)))
 		fmt.Fprintf(b, "\n    %s%s  %*s tok (%.1f%%)", named(s.Name), pad, digits, prose.Number(s.Tokens()), s.Percent)
 	}
-	b.WriteString(prose.More(len(shares)-limit, limit))
+	b.WriteString(prose.More(call, len(shares)-limit, limit))
 }
 
 // estimated notes how many of the tokens are estimates.

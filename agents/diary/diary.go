@@ -122,7 +122,10 @@ func Recall(agent string, all []Entry, limit int, now time.Time) Recalled {
 }
 
 // Text gives the answer's lines.
-func (r Recalled) Text() string {
+func (r Recalled) Text() string { return r.TextIn(prose.MCP) }
+
+// TextIn is Text with suggested calls in the caller's syntax.
+func (r Recalled) TextIn(call prose.Syntax) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Diary [%s] (%s)", r.AgentID, prose.Count(r.Total, "entry"))
 	if r.Total > 0 {
@@ -131,7 +134,7 @@ func (r Recalled) Text() string {
 	for _, e := range r.Entries {
 		b.WriteString("\n" + e.Line(r.now))
 	}
-	b.WriteString(prose.More(r.Total-len(r.Entries), r.limit))
+	b.WriteString(prose.More(call, r.Total-len(r.Entries), r.limit))
 	return b.String()
 }
 
@@ -157,7 +160,10 @@ func List(all []Volume, limit int, now time.Time) Listed {
 }
 
 // Text gives the answer's lines.
-func (s Listed) Text() string {
+func (s Listed) Text() string { return s.TextIn(prose.MCP) }
+
+// TextIn is Text with suggested calls in the caller's syntax.
+func (s Listed) TextIn(call prose.Syntax) string {
 	if s.Total == 0 {
 		return "No diaries."
 	}
@@ -166,6 +172,6 @@ func (s Listed) Text() string {
 	for _, v := range s.Diaries {
 		fmt.Fprintf(&b, "\n  %s: %s (%s)", v.AgentID, prose.Count(v.Entries, "entry"), prose.Ago(s.now, v.Last))
 	}
-	b.WriteString(prose.More(s.Total-len(s.Diaries), s.limit))
+	b.WriteString(prose.More(call, s.Total-len(s.Diaries), s.limit))
 	return b.String()
 }

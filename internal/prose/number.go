@@ -68,9 +68,9 @@ func Age(now, at time.Time) string { return Duration(now.Sub(at).Round(time.Seco
 func Ago(now, at time.Time) string { return Age(now, at) + " ago" }
 
 // More is the line below a list that was cut, or nothing if no rows are missing.
-func More(missing, limit int) string {
+func More(call Syntax, missing, limit int) string {
 	if missing <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("\n  … %d more (limit=%d)", missing, limit)
+	return fmt.Sprintf("\n  … %d more (%s)", missing, call("", "limit", limit))
 }

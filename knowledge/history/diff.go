@@ -271,7 +271,10 @@ func (w window) valid(out []Change, st *state.State, category string, now time.T
 }
 
 // Text gives the answer's lines.
-func (r Difference) Text() string {
+func (r Difference) Text() string { return r.TextIn(prose.MCP) }
+
+// TextIn is Text with suggested calls in the caller's syntax.
+func (r Difference) TextIn(call prose.Syntax) string {
 	if r.Total == 0 {
 		return fmt.Sprintf("No changes %s → %s.", r.from, r.to)
 	}
@@ -280,7 +283,7 @@ func (r Difference) Text() string {
 	for _, c := range r.Changes {
 		b.WriteString("\n  " + fact.Day(c.At) + " " + c.text())
 	}
-	b.WriteString(prose.More(r.Total-len(r.Changes), r.limit))
+	b.WriteString(prose.More(call, r.Total-len(r.Changes), r.limit))
 	return b.String()
 }
 

@@ -127,7 +127,10 @@ func matchIn(re *regexp.Regexp, text string) (line string, ok bool) {
 }
 
 // Text gives the answer's lines.
-func (r Matches) Text() string {
+func (r Matches) Text() string { return r.TextIn(prose.MCP) }
+
+// TextIn is Text with suggested calls in the caller's syntax.
+func (r Matches) TextIn(call prose.Syntax) string {
 	if r.Total == 0 {
 		return fmt.Sprintf("Nothing matches %s.", prose.Quoted(r.of.Regexp))
 	}
@@ -140,6 +143,6 @@ func (r Matches) Text() string {
 		}
 		fmt.Fprintf(&b, "\n  [%s/%s] %s [%s] (%s)", prose.Line(m.Category), prose.Line(m.Key), prose.Brief(m.Line), m.Mark, m.period)
 	}
-	b.WriteString(prose.More(r.Total-len(r.Matches), r.of.Limit))
+	b.WriteString(prose.More(call, r.Total-len(r.Matches), r.of.Limit))
 	return b.String()
 }

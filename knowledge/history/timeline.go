@@ -171,7 +171,10 @@ func mark(v *fact.Version, vs []*fact.Version, now time.Time) string {
 }
 
 // Text gives the answer's lines.
-func (r VersionList) Text() string {
+func (r VersionList) Text() string { return r.TextIn(prose.MCP) }
+
+// TextIn is Text with suggested calls in the caller's syntax.
+func (r VersionList) TextIn(call prose.Syntax) string {
 	switch {
 	case r.svg != "":
 		return r.svg
@@ -187,7 +190,7 @@ func (r VersionList) Text() string {
 		noun = "entry"
 	}
 	fmt.Fprintf(&b, "Timeline [%s] (%d %s):", prose.Line(r.Category), r.Total, noun)
-	b.WriteString(prose.More(r.Total-len(r.Entries), r.limit))
+	b.WriteString(prose.More(call, r.Total-len(r.Entries), r.limit))
 	for _, e := range r.Entries {
 		fmt.Fprintf(&b, "\n  %s = %s [%s] (%s) conf=%s x%d", prose.Line(e.Key), prose.Line(e.Value), e.Mark,
 			e.period(), prose.Percent(e.Confidence), e.Confirmations)

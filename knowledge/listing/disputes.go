@@ -54,7 +54,10 @@ func Disputes(ctx context.Context, s *knowledge.Store, q DisputeQuery) (DisputeL
 }
 
 // Text gives the answer's lines.
-func (r DisputeList) Text() string {
+func (r DisputeList) Text() string { return r.TextIn(prose.MCP) }
+
+// TextIn is Text with suggested calls in the caller's syntax.
+func (r DisputeList) TextIn(call prose.Syntax) string {
 	of := r.of.State + " "
 	if of == "all " {
 		of = ""
@@ -67,6 +70,6 @@ func (r DisputeList) Text() string {
 	for _, d := range r.Disputes {
 		b.WriteString("\n  " + d.Line())
 	}
-	b.WriteString(prose.More(r.Total-len(r.Disputes), r.of.Limit))
+	b.WriteString(prose.More(call, r.Total-len(r.Disputes), r.of.Limit))
 	return b.String()
 }

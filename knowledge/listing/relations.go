@@ -55,9 +55,12 @@ func Relations(ctx context.Context, s *knowledge.Store, q RelationQuery) (Relati
 }
 
 // Text gives the answer's lines.
-func (r RelationList) Text() string {
+func (r RelationList) Text() string { return r.TextIn(prose.MCP) }
+
+// TextIn is Text with suggested calls in the caller's syntax.
+func (r RelationList) TextIn(call prose.Syntax) string {
 	if r.of.Mermaid {
-		return r.mermaid()
+		return r.mermaid(call)
 	}
 	of := "project"
 	if r.of.Category != "" || r.of.Key != "" {
@@ -81,19 +84,19 @@ func (r RelationList) Text() string {
 			fmt.Fprintf(&b, " (%dx)", x.Count)
 		}
 	}
-	b.WriteString(prose.More(r.Total-len(r.Relations), r.of.Limit))
+	b.WriteString(prose.More(call, r.Total-len(r.Relations), r.of.Limit))
 	return b.String()
 }
 
 // mermaid draws the links; a line tells what was left out.
-func (r RelationList) mermaid() string {
+func (r RelationList) mermaid(call prose.Syntax) string {
 	links := make([]drawing.Link, len(r.Relations))
 	for i, x := range r.Relations {
 		links[i] = drawing.Link{From: x.From.Category + "/" + x.From.Key, Kind: x.Kind, To: x.To.Category + "/" + x.To.Key}
 	}
 	text := drawing.Mermaid(links)
 	if more := r.Total - len(r.Relations); more > 0 {
-		text += fmt.Sprintf("\n  %%%% … %d more (limit=%d)", more, r.of.Limit)
+		text += fmt.Sprintf("\n  %%%% … %d more (%s)", more, call("", "limit", r.of.Limit))
 	}
 	return text
 }

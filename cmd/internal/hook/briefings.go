@@ -33,7 +33,10 @@ func ReadBriefings(data, project string, limit int, now time.Time) (Briefings, e
 }
 
 // Text gives the answer's lines.
-func (b Briefings) Text() string {
+func (b Briefings) Text() string { return b.TextIn(prose.MCP) }
+
+// TextIn is Text with suggested calls in the caller's syntax.
+func (b Briefings) TextIn(call prose.Syntax) string {
 	if len(b.Briefings) == 0 {
 		return "No session was briefed in the last 30 days."
 	}
@@ -50,8 +53,5 @@ func (b Briefings) Text() string {
 		}
 		fmt.Fprintf(&t, "  %s %s%s %s: %s\n", x.At.UTC().Format("2006-01-02 15:04"), x.Client, session, x.Event, strings.Join(names, ", "))
 	}
-	if b.More > 0 {
-		fmt.Fprintf(&t, "  … %d more (limit=%d)\n", b.More, len(b.Briefings))
-	}
-	return strings.TrimSuffix(t.String(), "\n")
+	return strings.TrimSuffix(t.String(), "\n") + prose.More(call, b.More, len(b.Briefings))
 }

@@ -327,6 +327,9 @@ func (e inSyntax) Unwrap() error { return e.error }
 
 // shell is the syntax of commands: lean-ctx knowledge restore "…".
 func (t *Tool) shell(action string, pairs ...any) string {
+	if tool, other, ok := strings.Cut(action, " "); ok {
+		return "lean-ctx " + strings.TrimPrefix(tool, "ctx_") + " " + other
+	}
 	if action != "" {
 		return "lean-ctx " + t.commandLine(action, named(pairs))
 	}

@@ -52,7 +52,7 @@ type tip struct{}
 func (tip) Text() string  { return tip{}.TextIn(prose.MCP) }
 func (tip) Error() string { return tip{}.Text() }
 func (tip) TextIn(call prose.Syntax) string {
-	return call("remember", "category", "a b", "value", prose.Quoted("JWT"), "correct", true) + " or " + call("", "dry_run", true)
+	return call("remember", "category", "a b", "value", prose.Quoted("JWT"), "correct", true) + " or " + call("", "dry_run", true) + " or " + call("ctx_other list")
 }
 
 // Answers and errors name commands in a shell, and actions elsewhere.
@@ -61,8 +61,8 @@ func TestCallersSyntax(t *testing.T) {
 		New("remember", "Assert.", Adds, func(context.Context, Scope, sample) (tip, error) { return tip{}, nil }),
 		New("fail", "Fail.", Reads, func(context.Context, Scope, struct{}) (tip, error) { return tip{}, tip{} }),
 	}}
-	const actions = `action=remember category="a b" value="JWT" correct=true or dry_run=true`
-	const commands = `lean-ctx sample remember JWT --category "a b" --correct or --dry-run`
+	const actions = `action=remember category="a b" value="JWT" correct=true or dry_run=true or ctx_other list`
+	const commands = `lean-ctx sample remember JWT --category "a b" --correct or --dry-run or lean-ctx other list`
 	for want, ctx := range map[string]context.Context{actions: t.Context(), commands: InShell(t.Context())} {
 		a, err := tool.Call(ctx, "remember", map[string]any{"category": "a", "value": "v"})
 		if err != nil {
