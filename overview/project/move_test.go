@@ -156,6 +156,39 @@ func TestForget(t *testing.T) {
 	b.different("a hash is not given out twice", app, b.resolve(b.open(nil), "app"))
 }
 
+// A path where a project was does not name it while another is there: who forgets the project of
+// this directory, or links to it, means no other.
+func TestPathOfAFormerProject(t *testing.T) {
+	b := newBench(t)
+	p := b.open(nil)
+	b.repo("app")
+	b.repo("gone")
+	app := b.resolve(p, "app")
+	b.move("app", "away")
+	b.same("moved", app, b.resolve(p, "away"))
+	if found, err := p.Show(t.Context(), b.path("app")); err != nil || found.Hash != app.Hash {
+		t.Errorf("nothing is there: %+v, %v", found, err)
+	}
+	b.resolve(p, "gone")
+	b.remove("gone")
+	b.mkdir("other")
+	b.resolve(p, "other")
+	for _, name := range []string{"app", "gone"} {
+		b.mkdir(name)
+		b.git(name, "init", "-q")
+		if found, err := p.Forget(t.Context(), b.path(name)); !isNotFound(err) {
+			t.Errorf("forgot %+v, %v", found, err)
+		}
+		if found, err := p.Link(t.Context(), b.path("other"), b.path(name)); !isNotFound(err) {
+			t.Errorf("linked to %+v, %v", found, err)
+		}
+		fresh := b.resolve(p, name)
+		if found, err := p.Show(t.Context(), b.path(name)); err != nil || found.Hash != fresh.Hash {
+			t.Errorf("%+v, %v", found, err)
+		}
+	}
+}
+
 func TestGitMayBeMissing(t *testing.T) {
 	b := newBench(t)
 	p := b.open(&Options{Git: b.path("no-git")})

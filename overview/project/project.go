@@ -47,6 +47,7 @@ import (
 	"time"
 
 	"leanctx/internal/journal"
+	"leanctx/internal/refusal"
 )
 
 // Options are the settings of Open; nil and the zero value work.
@@ -218,7 +219,8 @@ func (p *Registry) List(ctx context.Context) ([]Project, error) {
 }
 
 // Show returns the project that ref names. ref is a hash or four or more of its first digits,
-// an identity, a path, or a name that only one project has.
+// an identity, a path, or a name that only one project has. A path where a project was, and
+// another is now, names none.
 func (p *Registry) Show(ctx context.Context, ref string) (Project, error) {
 	var out Project
 	err := p.log.View(ctx, func(a *registry, _ journal.Head) error {
@@ -228,11 +230,15 @@ func (p *Registry) Show(ctx context.Context, ref string) (Project, error) {
 		}
 		return err
 	})
-	if isNotFound(err) && looksLikePath(ref) {
-		found, lookErr := p.Lookup(ctx, ref)
-		if lookErr == nil && found.Known {
-			return found, nil
-		}
+	if !looksLikePath(ref) {
+		return out, err
+	}
+	switch found, lookErr := p.Lookup(ctx, ref); {
+	case lookErr != nil: // nothing is there now
+	case err == nil && found.Hash != out.Hash:
+		return Project{}, refusal.NotFound("%q is not the place of project %s any more: give its hash", ref, out.Hash)
+	case isNotFound(err) && found.Known:
+		return found, nil
 	}
 	return out, err
 }
@@ -254,10 +260,13 @@ func (p *Registry) Link(ctx context.Context, path, ref string) (Project, error) 
 	if err := p.listFirstCommits(ctx, s); err != nil {
 		return Project{}, err
 	}
-	var out Project
+	out, err := p.Show(ctx, ref)
+	if err != nil {
+		return Project{}, err
+	}
 	err = p.update(ctx, func(a *registry, now time.Time) ([]change, error) {
 		s.now = now
-		to, err := a.named(ref)
+		to, err := a.named(out.Hash)
 		if err != nil {
 			return nil, err
 		}
