@@ -185,30 +185,41 @@ func (c projectCommands) forget(ctx context.Context, sc op.Scope, a projectForge
 	if err != nil {
 		return forgotten{}, err
 	}
-	p, err := projects.Forget(ctx, a.Ref)
+	p, err := projects.Show(ctx, a.Ref)
 	if err != nil {
 		return forgotten{}, err
 	}
-	f := forgotten{Project: p, Agents: filepath.Join(c.stores.config.DataDir, "agents"), Erased: a.Erase}
 	m, err := c.stores.membership(p.Hash)
 	if err != nil {
-		return f, err
+		return forgotten{}, err
 	}
-	if f.Data = m.knowledgeDir(); !a.Erase {
-		return f, nil
+	if a.Erase { // first: if it fails, it can be repeated while the project is in the map
+		if err := c.erase(p.Hash); err != nil {
+			return forgotten{}, err
+		}
 	}
+	p, err = projects.Forget(ctx, p.Hash)
+	return forgotten{Project: p, Data: m.knowledgeDir(), Agents: filepath.Join(c.stores.config.DataDir, "agents"), Erased: a.Erase}, err
+}
+
+// erase removes what is kept of a project alone.
+func (c projectCommands) erase(hash string) error {
 	// Through the root, so that nothing outside is removed, whatever the map says.
 	root, err := os.OpenRoot(c.stores.config.DataDir)
 	if err != nil {
-		return forgotten{}, err
+		return err
 	}
 	defer root.Close()
-	data := path.Join("knowledge", p.Hash)
-	names, err := fs.Glob(root.FS(), path.Join("logs", "briefings", p.Hash+"-*"))
-	for _, name := range append(names, data, data+".known", path.Join("agents", "shared", p.Hash), path.Join("overview", p.Hash), path.Join(teamsDir, p.Hash)) {
+	data := path.Join("knowledge", hash)
+	names, err := fs.Glob(root.FS(), path.Join("logs", "briefings", hash+"-*"))
+	for _, name := range append(names, data, data+".known", path.Join("agents", "shared", hash), path.Join("overview", hash), path.Join(teamsDir, hash)) {
+		if to, e := root.Readlink(name); e == nil {
+			err = errors.Join(err, fmt.Errorf("%s is a link to %s: remove both, and repeat this", filepath.Join(c.stores.config.DataDir, name), to))
+			continue
+		}
 		err = errors.Join(err, root.RemoveAll(name))
 	}
-	return f, err
+	return err
 }
 
 // at returns the map, and the given path or the project's.

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -193,4 +194,31 @@ func TestErasedProject(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(dir, "data", "overview", "*")); err != nil || len(left) > 0 {
 		t.Error(left, err)
 	}
+}
+
+// What cannot be erased stays known, so that erasing can be repeated. A link is not followed.
+func TestEraseThatFailsCanBeRepeated(t *testing.T) {
+	dir := home(t)
+	ran(t, "remember", "sea/animal", "walrus")
+	all, err := filepath.Glob(filepath.Join(dir, "data", "knowledge", "*[0-9a-f]"))
+	if err != nil || len(all) != 1 {
+		t.Fatal(all, err)
+	}
+	elsewhere := filepath.Join(dir, "elsewhere")
+	if err := os.Rename(all[0], elsewhere); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(elsewhere, all[0]); err != nil {
+		t.Skip(err)
+	}
+	if code, out, errs := do(t, "", "project", "forget", "my-app", "--erase", "--yes"); code != 1 || out != "" || !strings.Contains(errs, "is a link to "+elsewhere) {
+		t.Errorf("%d %s%s", code, out, errs)
+	}
+	if said := ran(t, "recall", "walrus"); !strings.Contains(said, "walrus (score") {
+		t.Error(said)
+	}
+	if err := errors.Join(os.RemoveAll(elsewhere), os.Remove(all[0])); err != nil {
+		t.Fatal(err)
+	}
+	ran(t, "project", "forget", "my-app", "--erase", "--yes")
 }
