@@ -140,17 +140,35 @@ func TestSharedDirectoryGoes(t *testing.T) {
 	}
 }
 
-// A data directory that is a link to another place stays, also when connect was the first to
-// write there.
-func TestLinkToDataStays(t *testing.T) {
-	p := newMachine(t)
-	if err := os.Symlink(t.TempDir(), p.Data); err != nil {
-		t.Skip(err)
-	}
-	connectAll(t, p, ConnectOptions{Clients: []string{"cursor"}})
-	disconnectAll(t, p, ConnectOptions{})
-	if !exists(p.Data) {
-		t.Error("the link is gone")
+// A data directory that somebody made stays, also when it is empty or a link to another place, and
+// when connect was the first to write there. One that connect made goes, with those above it.
+func TestDataDirectoryThatSomebodyMadeStays(t *testing.T) {
+	for _, how := range []string{"a directory", "a link", "new"} {
+		p := newMachine(t)
+		p.Data = filepath.Join(p.Home, "a", "b")
+		var err error
+		switch how {
+		case "a directory":
+			err = os.MkdirAll(p.Data, 0o700)
+		case "a link":
+			if err = os.Mkdir(filepath.Dir(p.Data), 0o700); err == nil {
+				err = os.Symlink(t.TempDir(), p.Data)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := tree(t, p.Home)
+		for range 2 {
+			disconnectAll(t, p, ConnectOptions{})
+			connectAll(t, p, ConnectOptions{Clients: []string{"cursor"}})
+			connectAll(t, p, ConnectOptions{Clients: []string{"gemini"}})
+			disconnectAll(t, p, ConnectOptions{Clients: []string{"cursor"}})
+			disconnectAll(t, p, ConnectOptions{})
+		}
+		if d := cmp.Diff(before, tree(t, p.Home)); d != "" {
+			t.Errorf("%s: %s", how, d)
+		}
 	}
 }
 

@@ -22,6 +22,7 @@ const recordSchema = 2
 type record struct {
 	Schema int      `json:"schema"`
 	Files  []change `json:"files"`
+	Dirs   []string `json:"dirs,omitempty"` // that were made for the record
 }
 
 // change is a change of one file. It contains the whole former file, so only the user may
@@ -65,11 +66,10 @@ func (m Machine) save(r *record) error {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if info, err := os.Lstat(m.Data); err == nil && info.IsDir() { // a link to it stays
-			_ = os.Remove(m.Data) // fails if it is not empty
-		}
+		removeDirs(r.Dirs)
 		return nil
 	}
+	r.Dirs = append(r.Dirs, missingDirs(path)...)
 	if err := os.MkdirAll(m.Data, 0o700); err != nil {
 		return err
 	}
