@@ -29,6 +29,7 @@ func TestRefused(t *testing.T) {
 		"event is a text":    {"gemini", ".gemini/settings.json", `{"hooks": {"SessionStart": "x"}}`, `"SessionStart" is not a list`},
 		"place of a problem": {"gemini", ".gemini/settings.json", `{"mcpServers": {}, "hooks": {"SessionStart": [], "SessionEnd": 1}}`, `settings.json:1:64: "SessionEnd" is not a list`},
 		"binary":             {"cursor", ".cursor/mcp.json", "\x00\x01\xff", "not JSON"},
+		"too deep":           {"cursor", ".cursor/mcp.json", "{\n" + strings.Repeat(`{"[":[`, 10<<20/6), "mcp.json: not JSON: nested more than 10000 levels deep"},
 		"bad TOML":           {"codex", ".codex/config.toml", "a = 1\nb = \n", ".codex/config.toml:2:"},
 		"a table twice":      {"codex", ".codex/config.toml", "[a]\n[a]\n", "not TOML"},
 		"inline table":       {"codex", ".codex/config.toml", "mcp_servers = {x = {command = \"y\"}}\n", "no safe place"},

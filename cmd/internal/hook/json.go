@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +29,9 @@ var jsonError = formats.Regexp(`^hujson: line (\d+), column (\d+): (.*)$`)
 
 // parseJSON reads a file. One with nothing but white space and comments is an empty object.
 func parseJSON(data []byte) (*jsonFile, error) {
+	if depth(data) > maxDepth {
+		return nil, &FileError{Problem: fmt.Sprintf("not JSON: nested more than %d levels deep", maxDepth)}
+	}
 	f := &jsonFile{newline: newlineOf(data)}
 	root, err := hujson.Parse(slices.Concat(data, []byte("\n"))) // it wants a line break after a comment at the end
 	if err == nil {
@@ -52,6 +56,30 @@ func parseJSON(data []byte) (*jsonFile, error) {
 	}
 	f.unit = cmp.Or(f.unit, "  ")
 	return f, nil
+}
+
+// maxDepth is the deepest nesting of a file. hujson has no limit, and its recursion would end the
+// program.
+const maxDepth = 10_000
+
+// depth is how deep a file is nested. A quotation mark in a comment may make it wrong.
+func depth(data []byte) (deepest int) {
+	depth, quoted := 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++
+		case quoted:
+		case c == '[', c == '{':
+			depth++
+			deepest = max(deepest, depth)
+		case c == ']', c == '}':
+			depth--
+		}
+	}
+	return deepest
 }
 
 func (f *jsonFile) bytes() []byte { return f.root.Pack() }
