@@ -101,6 +101,10 @@ func (x *follower) follow(s *State, h journal.Head) (*index.Index, error) {
 		}
 		names, lessonsToo, ok = s.changes.since(i.Position().Seq)
 	}
+	if !ok && s.base != nil { // the state itself lacks the facts below it
+		s.base.fail(errNotFollowed)
+		return nil, s.checked(nil)
+	}
 	if !ok { // what is in the index may be gone: a copy of a team's facts may have started from a snapshot
 		x.index, x.extra, x.stale = nil, nil, true
 		if i, err = x.opened(); err != nil {
@@ -137,6 +141,9 @@ func (x *follower) follow(s *State, h journal.Head) (*index.Index, error) {
 	x.extra = func() ([]byte, error) { return c.extra(h) }
 	return i, nil
 }
+
+// errNotFollowed says that the index on disk is not the one that a state began at, nor a later one.
+var errNotFollowed = errors.New("the one that was opened was replaced or is damaged")
 
 func positionOf(h journal.Head) index.Position {
 	return index.Position{Seq: h.Seq, Checksum: fmt.Sprintf("%08x", h.Sum), Generation: h.Generation, At: h.At}
