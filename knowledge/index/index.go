@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	indexapi "github.com/blevesearch/bleve_index_api"
 )
@@ -21,7 +22,8 @@ type Options struct {
 type Index struct {
 	dir     string
 	options Options
-	syncing sync.Mutex // held by the one call of Sync
+	syncing sync.Mutex   // held by the one call of Sync
+	users   atomic.Int32 // beside the one who opened it
 
 	mu       sync.RWMutex
 	disk     *generation // nil: there is none
@@ -68,8 +70,17 @@ func (x *Index) Fork() *Index {
 	return y
 }
 
-// Close closes the files. The index must not be used afterwards.
+// Share is x for one more user, who closes it as well.
+func (x *Index) Share() *Index {
+	x.users.Add(1)
+	return x
+}
+
+// Close closes the files after the last user. Who has called it must not use the index any more.
 func (x *Index) Close() error {
+	if x.users.Add(-1) >= 0 {
+		return nil
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	g := x.disk

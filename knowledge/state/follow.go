@@ -50,14 +50,22 @@ func (x *follower) opened() (*index.Index, error) {
 func (x *follower) forget() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.index, x.extra, x.stale = nil, nil, true // not closed: others may be searching
+	x.drop(true)
 }
 
 // reopen has it opened again: it was damaged and set aside, or written by Build.
 func (x *follower) reopen() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.index, x.extra, x.stale = nil, nil, false
+	x.drop(false)
+}
+
+// drop has the index followed no longer. It is closed when the last search in it has ended.
+func (x *follower) drop(stale bool) {
+	if x.index != nil {
+		_ = x.index.Close() // it was only read
+	}
+	x.index, x.extra, x.stale = nil, nil, stale
 }
 
 // remove takes the index off the disk: it may hold what was erased.
@@ -77,13 +85,14 @@ func (x *follower) close() error {
 	return err
 }
 
-// follow brings the index up to a state, and returns it: once the lock is free, another call may
-// have it opened again.
+// follow brings the index up to a state, and returns it. The caller closes it: once the lock is
+// free, another call may have it opened again.
 func (x *follower) follow(s *State, h journal.Head) (*index.Index, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if h.Losses != x.losses { // the index has commits that are gone, or it follows another log, with losses of its own
-		x.index, x.extra, x.stale, x.losses = nil, nil, true, h.Losses
+		x.drop(true)
+		x.losses = h.Losses
 	}
 	i, err := x.opened()
 	if err != nil {
@@ -91,7 +100,7 @@ func (x *follower) follow(s *State, h journal.Head) (*index.Index, error) {
 	}
 	at := i.Position().Seq
 	if at > s.seq || at == s.seq && x.extra != nil {
-		return i, nil // another process, or another call, brought it further
+		return i.Share(), nil // another process, or another call, brought it further
 	}
 	names, lessonsToo, ok := s.changes.since(at)
 	if !ok {
@@ -106,7 +115,7 @@ func (x *follower) follow(s *State, h journal.Head) (*index.Index, error) {
 		return nil, s.checked(nil)
 	}
 	if !ok { // what is in the index may be gone: a copy of a team's facts may have started from a snapshot
-		x.index, x.extra, x.stale = nil, nil, true
+		x.drop(true)
 		if i, err = x.opened(); err != nil {
 			return nil, err
 		}
@@ -139,7 +148,7 @@ func (x *follower) follow(s *State, h journal.Head) (*index.Index, error) {
 	c := *s // it is made only where the index is written
 	c.Lists, c.rooms = s.Lists.clipped(), maps.Clone(s.rooms)
 	x.extra = func() ([]byte, error) { return c.extra(h) }
-	return i, nil
+	return i.Share(), nil
 }
 
 // errNotFollowed says that the index on disk is not the one that a state began at, nor a later one.
@@ -214,6 +223,7 @@ func (l *Log) Search(ctx context.Context, f func(Reader, *Index) error) error {
 			if err != nil {
 				return err
 			}
+			defer i.Close() // nothing was written
 			x := &Index{Index: i, state: st, lessons: map[string]*fact.Version{}}
 			for _, v := range st.Lessons() {
 				x.lessons[v.ID] = v
@@ -282,9 +292,10 @@ func (l *Log) Sync(ctx context.Context, least int, progress func(done int)) erro
 
 func (l *Log) sync(ctx context.Context, least int, progress func(done int)) error {
 	var x *index.Index
-	if err := l.Search(ctx, func(_ Reader, i *Index) error { x = i.Index; return nil }); err != nil {
+	if err := l.Search(ctx, func(_ Reader, i *Index) error { x = i.Share(); return nil }); err != nil {
 		return err
 	}
+	defer x.Close() // nothing was written
 	l.index.mu.Lock()
 	stale := l.index.stale
 	l.index.mu.Unlock()

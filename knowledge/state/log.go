@@ -106,7 +106,13 @@ func (l *Log) load() {
 	// From now on the index follows the whole state, which knows the changes
 	// since its snapshot. Those before are brought to the index first.
 	if some := l.someLog(); some != nil {
-		_ = some.View(context.Background(), func(st *State, h journal.Head) error { _, err := l.index.follow(st, h); return err })
+		_ = some.View(context.Background(), func(st *State, h journal.Head) error {
+			x, err := l.index.follow(st, h)
+			if err == nil {
+				err = x.Close()
+			}
+			return err
+		})
 	}
 	_ = w.View(context.Background(), func(*State, journal.Head) error { return nil })
 	l.mu.Lock()
@@ -115,6 +121,7 @@ func (l *Log) load() {
 	l.mu.Unlock()
 	if some != nil {
 		_ = some.Close() // it only read, or wrote what is synced
+		l.base.close()
 	}
 }
 

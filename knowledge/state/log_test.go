@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -207,11 +208,29 @@ func TestSearchWhileTheIndexIsOpenedAgain(t *testing.T) {
 	defer l.Close()
 	r := rand.New(rand.NewPCG(1, 1))
 	must(t, l.UpdateSome(t.Context(), func(k Reader, now time.Time) ([]Event, error) { return random(r, k, now), nil }))
+	must(t, l.Sync(t.Context(), 1, nil))
+	summaries := func(x *Index) (n int) {
+		if err := x.Summaries(func(string, []byte) bool { n++; return true }); err != nil {
+			t.Error(err)
+		}
+		return n
+	}
+	var want int
+	must(t, l.Search(t.Context(), func(_ Reader, x *Index) error { want = summaries(x); return nil }))
 	var searches sync.WaitGroup
 	for range 2 {
 		searches.Go(func() {
 			for range 100 {
-				if err := l.Search(t.Context(), func(_ Reader, x *Index) error { _ = x.Count(); return nil }); err != nil {
+				err := l.Search(t.Context(), func(_ Reader, x *Index) error {
+					for range 10 {
+						if n := summaries(x); n != want {
+							t.Errorf("%d facts of %d", n, want)
+						}
+						runtime.Gosched()
+					}
+					return nil
+				})
+				if err != nil {
 					t.Error(err)
 				}
 			}
@@ -225,6 +244,35 @@ func TestSearchWhileTheIndexIsOpenedAgain(t *testing.T) {
 			return
 		default:
 			l.index.reopen()
+		}
+	}
+}
+
+// What was erased is not on the disk, so no file of the index that held it stays open.
+func TestPurgeClosesTheIndex(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the open files of a process are listed on Linux alone")
+	}
+	dir := t.TempDir()
+	l, err := Open(dir, &Options{LongLived: true})
+	must(t, err)
+	defer func() { must(t, l.Close()) }()
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 2 {
+		must(t, l.UpdateSome(t.Context(), func(k Reader, now time.Time) ([]Event, error) { return random(r, k, now), nil }))
+		must(t, l.Sync(t.Context(), 1, nil))
+		must(t, l.Close())
+		l, err = Open(dir, &Options{LongLived: true}) // it begins at the index
+		must(t, err)
+		l.loading.Wait()
+		must(t, l.Search(t.Context(), func(Reader, *Index) error { return nil }))
+		must(t, l.Purge(t.Context()))
+		open, err := os.ReadDir("/proc/self/fd")
+		must(t, err)
+		for _, e := range open {
+			if to, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil && strings.HasPrefix(to, filepath.Join(dir, "index")) {
+				t.Errorf("%s is open", to)
+			}
 		}
 	}
 }
