@@ -212,7 +212,7 @@ func (f Form) Mentions() []string {
 func NamesReplaced(value string) bool {
 	lower := strings.ToLower(value)
 	holds := func(w string) bool { return strings.Contains(lower, w) }
-	return slices.ContainsFunc([]string{"from ", "replac", "instead", "no longer", "rather", "dropped", "supersed"}, holds) && len(replacements(value)) > 0
+	return slices.ContainsFunc([]string{"from", "replac", "instead", "longer", "rather", "dropped", "supersed"}, holds) && len(replacements(value)) > 0
 }
 
 // shared counts the words of the subjects that both have, and those that one has alone.

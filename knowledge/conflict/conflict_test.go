@@ -79,6 +79,22 @@ func BenchmarkBefore(b *testing.B) {
 }
 
 // Places in a series are different things, unless both keys name the same place.
+// A replacement is seen wherever the lines of a value break.
+func TestNamesReplaced(t *testing.T) {
+	for value, want := range map[string]bool{
+		"jobs run on Sidekiq, no longer on Redis":   true,
+		"jobs run on Sidekiq, no\nlonger on Redis":  true,
+		"we switched from\nJenkins to GitHub":       true,
+		"GitHub Actions instead\nof Jenkins":        true,
+		"the token is read from the environment":    false,
+		"the longer timeout is for the slow runner": false,
+	} {
+		if got := NamesReplaced(value); got != want {
+			t.Errorf("%q: %v", value, got)
+		}
+	}
+}
+
 func TestPlacesInASeriesAreNoConflict(t *testing.T) {
 	for _, tt := range []struct {
 		a, b string
