@@ -53,9 +53,6 @@ func OfQuestions(v *fact.Version) (t vectors.Text, ok bool) {
 // QuestionsID is the id of the vector of a version's questions.
 func QuestionsID(version string) string { return version + questionsID }
 
-// IsQuestions reports whether a vector is one of questions.
-func IsQuestions(id string) bool { return strings.HasSuffix(id, questionsID) }
-
 // VersionOf is the version that a vector is of.
 func VersionOf(id string) string { return strings.TrimSuffix(id, questionsID) }
 
