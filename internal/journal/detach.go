@@ -1,9 +1,11 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -43,10 +45,14 @@ func (d *Detached) detach(ctx context.Context, remote func(name string) Remote, 
 	}
 	c := scan(data, 0)
 	h := c.head
-	if !c.hasHead {
-		h = c.claim // its checksum is wrong; another name there only finds nothing
+	if !c.hasHead { // the header of J.prev names the same log
+		older, _ := os.ReadFile(filepath.Join(dir, namesOf(stem).journalPrev)) // there may be none
+		h = cmp.Or(scan(older, 0).head, c.claim)
 	}
 	if _, err := os.Stat(filepath.Join(dir, namesOf(stem).doubt)); err != nil && h.Remote == "" {
+		if len(data) > 0 && !c.hasHead {
+			d.Old = fmt.Errorf("%s: its header is damaged, so it is not known which log it is a copy of", filepath.Join(dir, stem+".journal"))
+		}
 		return nil // it is no copy
 	}
 	o := &Options{Name: stem, Schema: h.Schema, LockTimeout: leaveTimeout}
@@ -60,12 +66,14 @@ func (d *Detached) detach(ctx context.Context, remote func(name string) Remote, 
 	var events []json.RawMessage
 	n := 0
 	err = l.exclusively(ctx, func() error {
-		if h.Remote != "" && d.Old == nil {
+		if h.Remote != "" && !errors.Is(d.Old, ErrOffline) {
 			hurried, cancel := context.WithTimeout(ctx, wait)
 			defer cancel()
-			if d.Old = l.replica.fetch(hurried); !l.mem.loaded {
-				return d.Old // the copy could not be written
+			err := l.replica.fetch(hurried)
+			if !l.mem.loaded {
+				return err // the copy could not be written
 			}
+			d.Old = cmp.Or(err, d.Old)
 		}
 		events, n = l.j.readDoubts(l.j.pos)
 		l.o.Remote, l.replica = nil, nil

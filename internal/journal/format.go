@@ -302,6 +302,10 @@ func (c *content) salvage(text []byte, off int64) {
 		c.badTail++
 	case len(text) > sumLen: // the header is no commit, and may still say that a newer program wrote it
 		_ = json.Unmarshal(text[sumLen+1:], &c.claim) // damaged: mostly it is no JSON
+		_, rest, _ := bytes.Cut(text, []byte(`"remote":"`))
+		if name, _, ok := bytes.Cut(rest, []byte(`"`)); ok {
+			c.claim.Remote = string(name)
+		}
 	}
 }
 

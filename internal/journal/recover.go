@@ -248,9 +248,7 @@ func (r *recovery) setPosition(c, older content) {
 	}
 	if !c.hasHead {
 		p.head = older.head
-	}
-	if !c.hasHead && !older.hasHead {
-		p.head.Remote = cmp.Or(r.j.o.remoteName(), c.claim.Remote)
+		p.head.Remote = cmp.Or(r.j.o.remoteName(), c.claim.Remote) // J.prev may be of before a [Detach]
 	}
 	p.head.Generation = max(p.head.Generation, r.from.Generation)
 	if r.from.At.After(p.at) {

@@ -1387,44 +1387,80 @@ func TestLeaveWithADamagedCopy(t *testing.T) {
 	}
 }
 
-// A copy with a damaged header is still a copy. A process that knows no team does not write it, and
-// the machine leaves with what the others wrote meanwhile.
+// A copy with a damaged header is still a copy. A process that knows no team does not write it. The
+// machine leaves with what the others wrote meanwhile, or is told that this may be missing. What it
+// keeps can be written, also if the header is damaged once more.
 func TestLeaveWithADamagedHeader(t *testing.T) {
-	t.Parallel()
-	s := serve(t)
-	a := join(t, s.url())
-	a.adds(t, 4)
-	a.close()
-	text, err := os.ReadFile(journalOf(a))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text[0] ^= 1
-	if err := os.WriteFile(journalOf(a), text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	unaware, err := journal.Open(a.dir, machine{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unaware.Close()
-	if _, err := unaware.Update(t.Context(), add("x")); !errors.Is(err, journal.ErrElsewhere) {
-		t.Error(err)
-	}
-	if err := os.WriteFile(journalOf(a), text, 0o600); err != nil { // it was repaired
-		t.Fatal(err)
-	}
-	b := join(t, s.url())
-	b.add(t, "x")
-	if d, err := journal.Detach(t.Context(), b.stream.Named, time.Minute, a.dir); err != nil || d.Old != nil {
-		t.Fatal(d, err)
-	}
-	alone, err := journal.Open(a.dir, machine{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer alone.Close()
-	if h, err := alone.Update(t.Context(), add("x")); err != nil || h.Seq != 6 || h.Repairs > 0 {
-		t.Errorf("%+v, %v", h, err)
+	for _, compacts := range []bool{false, true} {
+		for what, told := range map[string]bool{"": false, `{"journal"`: false, `"at"`: false, `counters"`: true, `"remote"`: true} {
+			t.Run(fmt.Sprintf("%q, compacted %v", what, compacts), func(t *testing.T) {
+				t.Parallel()
+				s := serve(t)
+				a := join(t, s.url())
+				a.adds(t, 4)
+				if compacts { // then J.prev names the log too
+					if err := a.Compact(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+					a.add(t, "x")
+				}
+				a.close()
+				damage := func() {
+					t.Helper()
+					text, err := os.ReadFile(journalOf(a))
+					if err != nil {
+						t.Fatal(err)
+					}
+					text[max(bytes.Index(text, []byte(what)), 0)] ^= 1
+					if err := os.WriteFile(journalOf(a), text, 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				damage()
+				damaged, err := os.ReadFile(journalOf(a))
+				if err != nil {
+					t.Fatal(err)
+				}
+				alone, err := journal.Open(a.dir, machine{}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer alone.Close()
+				if what != `"remote"` {
+					if _, err := alone.Update(t.Context(), add("x")); !errors.Is(err, journal.ErrElsewhere) {
+						t.Error(err)
+					}
+					if err := os.WriteFile(journalOf(a), damaged, 0o600); err != nil { // it was repaired
+						t.Fatal(err)
+					}
+				}
+				b := join(t, s.url())
+				b.add(t, "x")
+				last := b.head(t).Seq
+				told := told && !compacts
+				d, err := journal.Detach(t.Context(), b.stream.Named, time.Minute, a.dir)
+				if err != nil || (d.Old != nil) != told {
+					t.Fatal(d, err)
+				}
+				if told {
+					last-- // it has what it had
+				}
+				for range 2 {
+					last++
+					alone, err := journal.Open(a.dir, machine{}, nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if h, err := alone.Update(t.Context(), add("x")); err != nil || h.Seq != last || h.Repairs > 0 {
+						t.Errorf("%+v, %v", h, err)
+					}
+					if err := alone.Close(); err != nil {
+						t.Error(err)
+					}
+					what = `{"journal"`
+					damage()
+				}
+			})
+		}
 	}
 }
