@@ -382,7 +382,7 @@ func (b *batch[S, E]) publish(c *call[S, E]) error {
 			place, err := r.remote.Publish(ctx, j.pos.place, commit.body)
 			if err == nil {
 				r.round = time.Since(start)
-				return b.published(place, doubtful)
+				return b.published(c, place, doubtful)
 			}
 			b.lines, b.pending, b.pos = nil, nil, j.pos // it was not folded
 			if errors.Is(err, ErrInDoubt) {
@@ -414,18 +414,21 @@ const large = 1 << 20
 // that time is not spent waiting for others.
 const largeTries = 3
 
-// published appends the published commit to the copy. doubtful says whether there were commits in doubt.
-func (b *batch[S, E]) published(place uint64, doubtful bool) error {
+// published appends the commit of c, which was published, to the copy. doubtful says whether there were
+// commits in doubt.
+func (b *batch[S, E]) published(c *call[S, E], place uint64, doubtful bool) error {
 	commit := b.lines[0]
 	b.pos.place, b.pos.placed = place, commit.seq
 	err := b.write()
-	if err != nil {
-		err = fmt.Errorf("%w: the commit is in %s, but could not be written to the copy: %w", ErrInDoubt, b.l.replica.remote.Name(), err)
-		err = errors.Join(err, b.l.j.keepDoubt(commit)) // before a view may open another directory
-	}
-	b.unlock()
-	if err != nil {
-		return err
+	if err == nil {
+		b.unlock()
+	} else {
+		in := b.l.replica.remote.Name()
+		doubt := fmt.Errorf("%w: the commit is in %s, but could not be written to the copy: %w", ErrInDoubt, in, err)
+		c.fail(b.l.named(errors.Join(doubt, b.l.j.keepDoubt(commit)))) // before a view may open another directory
+		b.unlock()
+		b.answer()
+		return fmt.Errorf("%s: the write before this one could not be written to the copy; nothing was sent: %v", in, err) // that one alone may be done
 	}
 	if doubtful {
 		_ = b.l.j.forgetDoubts() // what stays has a number that is taken

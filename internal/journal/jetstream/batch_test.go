@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -26,12 +27,16 @@ func (p publishing) Publish(ctx context.Context, last uint64, commit []byte) (ui
 	return p.Remote.Publish(ctx, last, commit)
 }
 
+// errNotSent is any error that says that the write was not done.
+var errNotSent = errors.New("not sent")
+
 // The caller who leads a batch goes, or its commit is in doubt. The other writes of the batch are done.
-// If the server did not answer in time, they are refused at once.
+// If the server did not answer in time, or the copy cannot be written, they are refused at once.
 func TestLeaderOfABatch(t *testing.T) {
 	for name, tt := range map[string]struct {
 		leader, other func(ctx context.Context, leave func()) error // what happens to the publish of each
 		want, rest    error
+		full          bool // the copy's disk, once the leader's commit is published
 	}{
 		"goes while its commit is sent": {
 			leader: func(ctx context.Context, leave func()) error {
@@ -59,6 +64,11 @@ func TestLeaderOfABatch(t *testing.T) {
 			want: journal.ErrInDoubt,
 			rest: journal.ErrOffline,
 		},
+		"cannot write the copy": {
+			want: journal.ErrInDoubt,
+			rest: errNotSent,
+			full: true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t)
@@ -70,6 +80,12 @@ func TestLeaderOfABatch(t *testing.T) {
 			a.open(t, s.url(), func(_ *options, o *journal.Options) {
 				if tt.rest != nil {
 					o.LockTimeout = 3 * time.Second
+				}
+				o.Fault = func(op, name string) error {
+					if tt.full && publishes > 0 && op == "write" && name == "state.journal" {
+						return syscall.ENOSPC
+					}
+					return nil
 				}
 				o.Remote = publishing{connection.stream.Log("counters"), func(ctx context.Context) error {
 					switch publishes++; {
@@ -110,7 +126,11 @@ func TestLeaderOfABatch(t *testing.T) {
 			}
 			close(queued)
 			for i, want := range []error{nil, tt.want, tt.rest} {
-				if err := <-results[i]; !errors.Is(err, want) {
+				err := <-results[i]
+				if want == errNotSent && err != nil && !errors.Is(err, journal.ErrInDoubt) {
+					continue
+				}
+				if !errors.Is(err, want) {
 					t.Errorf("write %d: %v, want %v", i, err, want)
 				}
 			}
