@@ -44,6 +44,7 @@ import (
 	"leanctx/cmd/internal/demo"
 	"leanctx/cmd/internal/op"
 	"leanctx/embed"
+	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
@@ -252,11 +253,12 @@ func exitCode(ctx context.Context, err error) int {
 		return done
 	case is[*refusal.HintError](err):
 		return usage
-	case errors.Is(err, fs.ErrNotExist):
-		return notFound
 	}
 	if code, known := exitCodes[op.Classify(err)]; known {
 		return code
+	}
+	if errors.Is(err, fs.ErrNotExist) && !errors.Is(err, journal.ErrInDoubt) {
+		return notFound
 	}
 	return failed
 }

@@ -43,6 +43,11 @@ func TestExitCode(t *testing.T) {
 		{t.Context(), journal.ErrCorrupt, 12},
 		{t.Context(), journal.ErrNewer, 12},
 		{t.Context(), fmt.Errorf("answer: %w", syscall.EPIPE), 0},
+		// What says how a write ended comes before its cause.
+		{t.Context(), fmt.Errorf("%w: %w", journal.ErrInDoubt, journal.ErrOffline), 1},
+		{t.Context(), fmt.Errorf("%w: %w", journal.ErrInDoubt, fs.ErrNotExist), 1},
+		{gone, fmt.Errorf("%w: %w", journal.ErrInDoubt, context.Canceled), 1},
+		{t.Context(), fmt.Errorf("%w: %w", journal.ErrCorrupt, fs.ErrNotExist), 12},
 	}
 	for _, tt := range tests {
 		if got := exitCode(tt.ctx, tt.err); got != tt.want {

@@ -151,6 +151,8 @@ func Classify(err error) Class {
 		return Usage
 	case is[*refusal.NotFoundError](err):
 		return NotFound
+	case errors.Is(err, journal.ErrInDoubt):
+		return Failed // it may be done: also if the server is away now, or the caller was interrupted
 	case errors.Is(err, journal.ErrLocked), errors.Is(err, journal.ErrOffline):
 		return Locked
 	case errors.Is(err, journal.ErrCorrupt), errors.Is(err, journal.ErrNewer), errors.Is(err, journal.ErrForeign), errors.Is(err, journal.ErrDiverged):
@@ -159,8 +161,6 @@ func Classify(err error) Class {
 		return Forbidden
 	case is[*tasks.TransitionError](err), is[*tasks.TakenError](err), is[*agents.HeldError](err):
 		return Conflict
-	case errors.Is(err, journal.ErrInDoubt):
-		return Failed // and said so, also where the caller was interrupted
 	case errors.Is(err, context.Canceled):
 		return Interrupted
 	}
