@@ -7,9 +7,8 @@
 //	Refined    the new value says all that the old one says, and more
 //	Different  anything else
 //
-// [Canonical] makes the form that values are compared by. Equality of values is
-// equality of forms, so it is symmetric and transitive. [Form.Hash] finds equal
-// values in an index.
+// [Canonical] makes the form that values are compared by: values are equal if their
+// forms are. [Form.Hash] finds equal values in an index.
 //
 // # What counts
 //
@@ -22,15 +21,13 @@
 //
 // These do not count:
 //
-//   - white space, one closing mark, and the articles;
-//   - quotes, back-ticks and parentheses around whole words;
+//   - white space, one closing mark, articles, and quotes, back-ticks and parentheses around words;
 //   - the mark between a name and its value (port: 8080);
 //   - British or American spelling, and contractions;
 //   - at the beginning, the words of the whole key, and then is, are, use, uses or we use;
 //   - which word says yes or no (true, on, enabled), if it is the whole value and the key denies nothing.
 //
 // All of these count if the key speaks of a command, a tag or a format.
-//
 // The order of words counts, except between the items of a list. A list has at
 // least three items, or two joined by "and"; the items have the same number of
 // words. Order counts there too if the key or the value speaks of order, if the items may belong
@@ -53,8 +50,8 @@ const (
 	Equal
 )
 
-// Compare tells how the new value of a key relates to the old one. The key only
-// says whether the order of list items counts ("deploy-order"); it may be empty.
+// Compare tells how the new value of a key relates to the old one. The key is read
+// as by [Canonical]; it may be empty.
 func Compare(key, old, new string) Kind {
 	if old == new {
 		return Equal
