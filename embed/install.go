@@ -304,6 +304,7 @@ func examine(ctx context.Context, staged string, m *Manifest, o *InstallOptions)
 	return report, m.write(staged)
 }
 
+// maxActivations bounds how often an installation renames its model, beside others of the same one.
 const maxActivations = 20
 
 // activate renames a tested model into place, makes it the current one, and removes

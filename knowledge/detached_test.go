@@ -61,17 +61,24 @@ func TestMissingVectorsAreMadeByAnotherProcess(t *testing.T) {
 	}
 }
 
-// While one process makes index and vectors no other is started.
-func TestOneDetachedProcess(t *testing.T) {
-	dir, started := t.TempDir(), 0
-	s, err := knowledge.Open(dir, &knowledge.Options{Detach: func() { started++ }})
+// countsDetached opens a store with a fact. It counts the processes that would be started.
+func countsDetached(t *testing.T, dir string, started *int) *knowledge.Store {
+	t.Helper()
+	s, err := knowledge.Open(dir, &knowledge.Options{Detach: func() { *started++ }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	t.Cleanup(func() { s.Close() })
 	if _, err := s.Remember(t.Context(), knowledge.Assertion{Category: "a", Key: "b", Value: "c"}); err != nil {
 		t.Fatal(err)
 	}
+	return s
+}
+
+// While one process makes index and vectors no other is started.
+func TestOneDetachedProcess(t *testing.T) {
+	started := 0
+	s := countsDetached(t, t.TempDir(), &started)
 	done := s.Derives()
 	if s.StartDetached(); started != 0 {
 		t.Errorf("%d processes beside the one at work", started)
@@ -89,14 +96,7 @@ func TestOneDetachedProcess(t *testing.T) {
 // later one does, and so does the next one after a success.
 func TestDetachedProcessFails(t *testing.T) {
 	dir, started := t.TempDir(), 0
-	s, err := knowledge.Open(dir, &knowledge.Options{Detach: func() { started++ }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if _, err := s.Remember(t.Context(), knowledge.Assertion{Category: "a", Key: "b", Value: "c"}); err != nil {
-		t.Fatal(err)
-	}
+	s := countsDetached(t, dir, &started)
 	want := func(what string, n int) {
 		t.Helper()
 		if s.StartDetached(); started != n {
