@@ -41,7 +41,7 @@ type connection struct {
 	Scope   string   `json:"scope,omitempty" enum:"user,project,local" jsonschema:"user: all your projects; project: everybody in this project; local: you in this project (default user)"`
 	DryRun  bool     `json:"dry_run,omitempty" jsonschema:"show what would change, change nothing"`
 	URL     string   `json:"url,omitempty" jsonschema:"reach a running lean-ctx serve instead of starting a server: its address, such as http://127.0.0.1:7337; writes into the project's files only"`
-	Token   string   `json:"token,omitempty" jsonschema:"token for --url (default: this machine's)"`
+	Token   string   `json:"token,omitempty" jsonschema:"token for --url (default: one for this project alone)"`
 }
 
 type disconnection struct {
@@ -85,7 +85,7 @@ func (c clientCommands) remote(ctx context.Context, sc op.Scope, a connection) (
 	}
 	remote, err := hook.ParseRemote(a.URL, a.Token, p.Hash)
 	if err == nil && remote.Token == "" {
-		remote.Token, err = web.OwnToken(c.stores.config.DataDir)
+		remote.Token, err = web.ProjectToken(c.stores.config.DataDir, cmp.Or(remote.Project(), p.Hash))
 	}
 	return remote, err
 }

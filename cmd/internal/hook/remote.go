@@ -21,7 +21,7 @@ type Remote struct {
 const clientHeader = "X-Lean-Ctx-Client"
 
 // ParseRemote checks an address. One without a path is the server of a project of this
-// machine, by its hash. An empty token is the one of this machine, which goes to no other.
+// machine, by its hash. An empty token is this machine's for the project, which goes to no other machine.
 func ParseRemote(address, token, hash string) (Remote, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
@@ -34,6 +34,14 @@ func ParseRemote(address, token, hash string) (Remote, error) {
 		u.Path = "/p/" + hash + "/mcp"
 	}
 	return Remote{URL: u.String(), Token: token}, nil
+}
+
+// Project is the hash of the project that the address names, or empty.
+func (r Remote) Project() string {
+	if m := projectAddress().FindStringSubmatch(r.URL); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 // byURL are the edits for a client that reaches a server by its address: the server's
@@ -62,4 +70,4 @@ func addressOf(entry map[string]any) string {
 }
 
 // projectAddress is how the address of a project ends.
-var projectAddress = formats.Regexp(`/p/[0-9a-f]{16}/mcp$`)
+var projectAddress = formats.Regexp(`/p/([0-9a-f]{16})/mcp$`)

@@ -2,9 +2,11 @@ package web
 
 import (
 	"context"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -85,6 +87,23 @@ func OwnToken(dataDir string) (string, error) {
 		return t, nil
 	}
 	return "", fmt.Errorf("%s holds no token: remove it, and a new one is made", path)
+}
+
+// ProjectToken is the token of this machine for one project alone, which connect writes into the
+// settings of clients. It is made from the token of this machine, so a server knows it without a list.
+func ProjectToken(dataDir, hash string) (string, error) {
+	own, err := OwnToken(dataDir)
+	if err != nil {
+		return "", err
+	}
+	return projectToken(sha256.Sum256([]byte(own)), hash), nil
+}
+
+// projectToken is the token for a project, where own is the sum of the token of this machine.
+func projectToken(own [sha256.Size]byte, hash string) string {
+	mac := hmac.New(sha256.New, own[:])
+	mac.Write([]byte("lean-ctx project " + hash))
+	return hex.EncodeToString(mac.Sum(nil))
 }
 
 // private refuses a file with tokens that others may read.
@@ -211,8 +230,9 @@ func (t *Tokens) refresh() error {
 	return err
 }
 
-// find is the token with a text, or nil. Every token is compared, in constant time.
-func (t *Tokens) find(text string) (found *token) {
+// find is the token with a text, or nil. Every token is compared, in constant time. The token of a
+// project is good for requests to that project alone; hash is the one that is requested.
+func (t *Tokens) find(text, hash string) (found *token) {
 	_ = t.refresh() // it has logged what is wrong
 	sum := sha256.Sum256([]byte(text))
 	t.mu.Lock()
@@ -220,6 +240,11 @@ func (t *Tokens) find(text string) (found *token) {
 	all := t.named
 	if t.own != nil {
 		all = append([]*token{t.own}, all...)
+		if isHash(hash) {
+			p := newToken(token{Token: projectToken(t.own.sum, hash)}, &op.Grant{Projects: []string{hash}})
+			p.valid = t.own.valid
+			all = append(all, p)
+		}
 	}
 	for _, k := range all {
 		if subtle.ConstantTimeCompare(sum[:], k.sum[:]) == 1 {
@@ -279,7 +304,7 @@ func (s *Server) authorized(next http.Handler) http.Handler {
 		}
 		t := s.o.Tokens.open
 		if text, any := tokenOf(r); any {
-			t = s.o.Tokens.find(text)
+			t = s.o.Tokens.find(text, s.requested(r))
 		}
 		if t == nil {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="lean-ctx"`)
@@ -291,6 +316,15 @@ func (s *Server) authorized(next http.Handler) http.Handler {
 	})
 }
 
+// requested is the hash of the project that a request is about.
+func (s *Server) requested(r *http.Request) string {
+	if path, named := strings.CutPrefix(r.URL.Path, "/p/"); named {
+		hash, _, _ := strings.Cut(path, "/")
+		return hash
+	}
+	return s.o.Own.Hash
+}
+
 const unauthorized = "a token is needed: open the address that lean-ctx serve printed, or send Authorization: Bearer …"
 
 // logIn takes the token out of the address, where it would stay in the browser's history,
@@ -298,7 +332,7 @@ const unauthorized = "a token is needed: open the address that lean-ctx serve pr
 func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	text := q.Get("token")
-	if s.o.Tokens.find(text) == nil {
+	if s.o.Tokens.find(text, "") == nil {
 		refuse(w, http.StatusUnauthorized, "unauthorized", unauthorized)
 		return
 	}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"fmt"
 	"net/http"
 	"os"
@@ -99,6 +100,40 @@ func TestWhoGetsIn(t *testing.T) {
 	}
 }
 
+// The token of a project reaches that project alone, and logs nobody in.
+func TestTokenOfOneProject(t *testing.T) {
+	f := serve(t, nil)
+	sum := sha256.Sum256([]byte(own))
+	at, other := projectToken(sum, here), projectToken(sum, there)
+	if at == other || at == own {
+		t.Fatal("tokens are equal")
+	}
+	for _, c := range []struct {
+		token, path string
+		status      int
+	}{
+		{at, "/api/knowledge/rooms", 200},
+		{at, "/p/" + here + "/api/knowledge/rooms", 200},
+		{at, "/p/" + there + "/api/knowledge/rooms", 401},
+		{other, "/p/" + there + "/api/knowledge/rooms", 200},
+		{other, "/api/knowledge/rooms", 401},
+		{other, "/p/" + here + "/api/knowledge/rooms", 401},
+		{projectToken(sum, "x"), "/p/x/api/knowledge/rooms", 401},
+	} {
+		r := f.request(t, http.MethodPost, "/", "{}", bearer(c.token))
+		r.URL.Path = c.path
+		if status, body := f.do(t, r); status != c.status {
+			t.Errorf("%s with the token of here %v: got %d %s, want %d", c.path, c.token == at, status, body, c.status)
+		}
+	}
+	if status, _ := f.do(t, f.request(t, http.MethodGet, "/?token="+at, "", func(r *http.Request) { r.Header.Del("Authorization") })); status != 401 {
+		t.Errorf("in the address: %d", status)
+	}
+	if status, body := f.do(t, f.request(t, http.MethodGet, "/projects", "", bearer(at))); status != 200 || strings.Contains(body, there) {
+		t.Errorf("projects: %d %s", status, body)
+	}
+}
+
 // The token comes once in the address, and stays in a cookie that no script and no other
 // site can use.
 func TestTheAddressLogsIn(t *testing.T) {
@@ -187,7 +222,7 @@ func TestTokensAreWatched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := tokens.find(writer)
+	k := tokens.find(writer, here)
 	go tokens.Watch(t.Context(), time.Millisecond)
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
@@ -216,7 +251,7 @@ func TestAReplacedTokenFileIsRead(t *testing.T) {
 	if err := os.Rename(other, path); err != nil {
 		t.Fatal(err)
 	}
-	if tokens.find(strings.Repeat("a", minToken)) != nil || tokens.find(strings.Repeat("b", minToken)) == nil {
+	if tokens.find(strings.Repeat("a", minToken), here) != nil || tokens.find(strings.Repeat("b", minToken), here) == nil {
 		t.Error("the former file's token is valid, and the new one's is not")
 	}
 }
