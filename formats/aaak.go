@@ -133,7 +133,7 @@ func escape(s, more string) string {
 	var b strings.Builder
 	for i, r := range s {
 		switch {
-		case r == '<' && strings.HasPrefix(s[i:], "</"), prose.IsHidden(r):
+		case prose.Escaped(s, i):
 			b.WriteString(prose.Shown(r))
 			continue
 		case r == '|', r == '\\', strings.ContainsRune(more, r):
@@ -256,7 +256,7 @@ func unescaped(s string) (string, error) {
 			if r, size, err = unescape(s[i:]); err != nil {
 				return "", err
 			}
-		case prose.IsHidden(r):
+		case r != '<' && prose.Escaped(s, i):
 			return "", fmt.Errorf("%q is not escaped, after %q", r, clip(b.String()))
 		}
 		b.WriteRune(r)

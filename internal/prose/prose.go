@@ -11,7 +11,6 @@ package prose
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 )
 
 // Clip shortens a text to a number of runes and adds … if it cut something.
@@ -56,15 +55,16 @@ func Brief(s string) string {
 }
 
 // Line is a text in one line. Hidden characters ([IsHidden]) are written as [Shown],
-// invalid UTF-8 as U+FFFD. The < of "</" is escaped too, so that no text can close a tag
-// around it.
+// invalid UTF-8 as U+FFFD. The < of a tag is escaped too, so that no text can open or close
+// one ([Escaped]).
 func Line(s string) string { return escape(s, "") }
 
 // Indent indents each line of a text with the same blanks. Tabs stay.
 func Indent(s, blanks string) string {
-	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
+	// All lines at once: a tag can begin on one and end on the next.
+	lines := strings.Split(escape(strings.ReplaceAll(s, "\r\n", "\n"), "\n\t"), "\n")
 	for i, line := range lines {
-		lines[i] = strings.TrimRight(blanks+escape(line, "\t"), " ")
+		lines[i] = strings.TrimRight(blanks+line, " ")
 	}
 	return strings.Join(lines, "\n")
 }
@@ -74,78 +74,6 @@ func Indent(s, blanks string) string {
 func Block(s string) string {
 	const blanks = "      "
 	return strings.TrimPrefix(Indent(strings.TrimSpace(s), blanks), blanks)
-}
-
-// Visible writes hidden characters as [Shown], except those in keep. It is for pages and
-// drawings, which escape what is syntax to them; all else takes [Line].
-func Visible(s, keep string) string {
-	s = strings.ToValidUTF8(s, string(utf8.RuneError))
-	if !strings.ContainsFunc(s, IsHidden) {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		if IsHidden(r) && !strings.ContainsRune(keep, r) {
-			b.WriteString(Shown(r))
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-// escape makes hidden characters visible, except those in keep, and the end of a tag.
-func escape(s, keep string) string {
-	s = strings.ToValidUTF8(s, string(utf8.RuneError))
-	if !strings.ContainsFunc(s, IsHidden) && !strings.Contains(s, "</") {
-		return s
-	}
-	var b strings.Builder
-	for i, r := range s {
-		switch {
-		case r == '<' && strings.HasPrefix(s[i:], "</"), IsHidden(r) && !strings.ContainsRune(keep, r):
-			b.WriteString(Shown(r))
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-// Shown is the escape of a character:  , \t, \r, or \u{…} with its code point in
-// hexadecimal.
-func Shown(r rune) string {
-	switch r {
-	case '\n':
-		return `\n`
-	case '\t':
-		return `\t`
-	case '\r':
-		return `\r`
-	}
-	return fmt.Sprintf(`\u{%x}`, r)
-}
-
-// IsControl covers C0, DEL, C1, line and paragraph separators and the
-// bidirectional overrides, which make a line read as another.
-func IsControl(r rune) bool {
-	return r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 ||
-		r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
-}
-
-// IsHidden covers [IsControl] and other characters that a model reads and a person does not
-// see. These are zero-width characters, direction marks, tag characters, and variation
-// selectors that can carry text.
-func IsHidden(r rune) bool {
-	switch {
-	case r < 0xa0:
-		return IsControl(r)
-	case r == 0xad, r == 0x61c, r == 0x180e, r == 0xfeff,
-		r >= 0x200b && r <= 0x200f, r >= 0x2060 && r <= 0x2065, r >= 0x206a && r <= 0x206f,
-		r >= 0xe0000 && r <= 0xe0fff:
-		return true
-	}
-	return IsControl(r)
 }
 
 // Redacted is the line below an answer that names the secret rules that matched; empty if

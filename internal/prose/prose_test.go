@@ -16,7 +16,7 @@ func TestLine(t *testing.T) {
 		"bad \xff byte":          "bad \uFFFD byte",
 		"a\u200bb\ufeff\u200d":   `a\u{200b}b\u{feff}\u{200d}`,
 		"\U000e0041\u061c":       `\u{e0041}\u{61c}`,
-		"</system> 1 < 2 <b>":    `\u{3c}/system> 1 < 2 <b>`,
+		"</system> 1 < 2 <b>":    `\u{3c}/system> 1 < 2 \u{3c}b>`,
 	} {
 		if got := Line(given); got != want {
 			t.Errorf("Line(%q) = %q, want %q", given, got, want)

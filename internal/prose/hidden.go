@@ -1,0 +1,120 @@
+package prose
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// IsControl covers C0, DEL, C1, line and paragraph separators and the
+// bidirectional overrides, which make a line read as another.
+func IsControl(r rune) bool {
+	return r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 ||
+		r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+}
+
+// IsHidden covers [IsControl] and all other characters that a model reads and a person does
+// not see. These are Unicode's format characters (but the Arabic and Syriac signs among them
+// that are drawn), its default-ignorable characters with all variation selectors, and the
+// fillers that are drawn as a blank and are none.
+func IsHidden(r rune) bool {
+	if r < 0x300 {
+		return IsControl(r) || r == 0xad
+	}
+	switch r {
+	case 0x2800, 0x16fe4, 0x1d159: // fillers
+		return true
+	}
+	return IsControl(r) || unicode.Is(unicode.Variation_Selector, r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) ||
+		unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
+}
+
+// Escaped reports whether the character at an offset of a text is written as [Shown] for a
+// model: a hidden one where it stands, or the < that could begin a tag. Every text that a
+// model reads takes this one rule.
+func Escaped(s string, at int) bool {
+	r, size := utf8.DecodeRuneInString(s[at:])
+	if r == '<' {
+		return opensTag(s[at+size:])
+	}
+	return hiddenAt(s, at, r)
+}
+
+// hiddenAt reports whether the character r at an offset of a text is hidden there. One
+// selector after an emoji is part of the emoji.
+func hiddenAt(s string, at int, r rune) bool {
+	if !IsHidden(r) {
+		return false
+	}
+	if r == 0xfe0e || r == 0xfe0f {
+		before, _ := utf8.DecodeLastRuneInString(s[:at])
+		const keycap = "\u20e3"
+		digit := '0' <= before && before <= '9' || before == '#' || before == '*'
+		return !isEmoji(before) && !(digit && strings.HasPrefix(s[at+len("\ufe0f"):], keycap))
+	}
+	return true
+}
+
+// isEmoji covers the characters that have a text form and an emoji form, which a selector
+// chooses between: symbols, and those that Unicode counts otherwise.
+func isEmoji(r rune) bool {
+	switch r {
+	case 0xa9, 0xae, 0x203c, 0x2049, 0x2139, 0x3030, 0x303d:
+		return true
+	}
+	return r >= 0x1f000 && r < 0x1fb00 || r >= 0x2000 && r != utf8.RuneError && unicode.In(r, unicode.So, unicode.Sm)
+}
+
+// opensTag reports whether what follows a < makes it the beginning of a tag to a model: a
+// letter, /, | or blanks and /.
+func opensTag(rest string) bool {
+	r, _ := utf8.DecodeRuneInString(rest)
+	if r == '|' || unicode.IsLetter(r) {
+		return true
+	}
+	return strings.HasPrefix(strings.TrimLeftFunc(rest, unicode.IsSpace), "/")
+}
+
+// Visible writes hidden characters as [Shown], except those in keep. It is for pages and
+// drawings, which escape what is syntax to them; all else takes [Line].
+func Visible(s, keep string) string {
+	return written(s, keep, func(s string, at int) bool {
+		r, _ := utf8.DecodeRuneInString(s[at:])
+		return hiddenAt(s, at, r)
+	})
+}
+
+// escape writes what [Escaped] reports as [Shown], except the characters in keep.
+func escape(s, keep string) string { return written(s, keep, Escaped) }
+
+// written writes some characters of a text as [Shown], and invalid UTF-8 as U+FFFD.
+func written(s, keep string, some func(s string, at int) bool) string {
+	s = strings.ToValidUTF8(s, string(utf8.RuneError))
+	if !strings.ContainsFunc(s, func(r rune) bool { return r == '<' || IsHidden(r) }) {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		if some(s, i) && !strings.ContainsRune(keep, r) {
+			b.WriteString(Shown(r))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// Shown is the escape of a character: \n, \t, \r, or \u{…} with its code point in
+// hexadecimal.
+func Shown(r rune) string {
+	switch r {
+	case '\n':
+		return `\n`
+	case '\t':
+		return `\t`
+	case '\r':
+		return `\r`
+	}
+	return fmt.Sprintf(`\u{%x}`, r)
+}
