@@ -325,6 +325,17 @@ type Replica struct {
 	Lines  int               `json:"lines"`            // how many lines its state is made of
 	Commit uint64            `json:"commit"`           // the store's commit that made it so
 	Synced time.Time         `json:"synced"`           // when that was
+
+	Key     string           `json:"key,omitempty"`     // the public key of its lines, base64; none: a former version wrote them
+	Trusted []TrustedReplica `json:"trusted,omitempty"` // whose lines count like its own
+}
+
+// TrustedReplica is a replica that a person named as trusted.
+type TrustedReplica struct {
+	ID   string    `json:"id"`
+	Key  string    `json:"key"` // public, base64
+	Name string    `json:"name,omitempty"`
+	At   time.Time `json:"at"`
 }
 
 // Rename gives a fact another name, with its whole history. What is linked to it

@@ -2,6 +2,8 @@ package replica
 
 import (
 	"bytes"
+	"cmp"
+	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,8 +24,9 @@ import (
 
 const copyName = "shared.jsonl"
 
-// readCopy reads the first most lines of the copy. Damaged lines are left out.
-func readCopy(dir string, most int) ([]*Line, error) {
+// readCopy reads the first most lines of the copy. Damaged lines are left out. own is the writer of
+// this store's lines, as far as they are signed.
+func readCopy(dir string, most int, own ed25519.PublicKey) ([]*Line, error) {
 	if most == 0 {
 		return nil, nil
 	}
@@ -36,7 +39,10 @@ func readCopy(dir string, most int) ([]*Line, error) {
 		if most--; most < 0 {
 			break
 		}
-		if l, err := parse(bytes.TrimRight(t, "\r\n")); err == nil {
+		if l, err := parseLine(bytes.TrimRight(t, "\r\n"), maxOwnLine, true); err == nil {
+			if !l.foreign && l.sig != nil && own != nil {
+				l.writer.key = Fingerprint(own)
+			}
 			lines = append(lines, l)
 		}
 	}
@@ -45,7 +51,16 @@ func readCopy(dir string, most int) ([]*Line, error) {
 
 // writeCopy rewrites the copy. It is on disk when writeCopy returns.
 func writeCopy(dir string, lines []*Line) error {
-	return atomicfile.WriteFile(filepath.Join(dir, copyName), join(lines), atomicfile.Options{Sync: true})
+	var b bytes.Buffer
+	for _, l := range lines {
+		text := l.text
+		if l.foreign {
+			text = l.tail(cmp.Or(l.writer.key, fromNobody))
+		}
+		b.Write(text)
+		b.WriteByte('\n')
+	}
+	return atomicfile.WriteFile(filepath.Join(dir, copyName), b.Bytes(), atomicfile.Options{Sync: true})
 }
 
 func join(lines []*Line) []byte {
@@ -60,7 +75,11 @@ func join(lines []*Line) []byte {
 // Purge takes what lines say of facts that are gone out of the copy in a store's directory. Each
 // line keeps its place.
 func Purge(dir string, gone []formats.Tombstone) error {
-	lines, err := readCopy(dir, math.MaxInt)
+	key, err := readKey(dir)
+	if err != nil {
+		return err
+	}
+	lines, err := readCopy(dir, math.MaxInt, publicOf(key))
 	if err != nil {
 		return err
 	}
@@ -80,7 +99,7 @@ func Purge(dir string, gone []formats.Tombstone) error {
 		}
 		for _, name := range l.names() {
 			if erased[name] {
-				lines[i], changed = l.gone(name), true
+				lines[i], changed = l.gone(name, key), true
 			}
 		}
 	}

@@ -26,7 +26,7 @@ func written(t testing.TB, dir string, n int) (bytes int) {
 			Key: fmt.Sprintf("component-%d", i-i%10/9*(i%100)), Value: fmt.Sprintf("the component %d listens on port %d and keeps its state in PostgreSQL", i, 1000+i),
 			Confidence: new(0.9), Source: fmt.Sprintf("src/part%d.ts:12", i), SourceKind: "agent", Session: "s1",
 		}
-		if err := l.encode(); err != nil {
+		if err := l.encode(nil); err != nil {
 			t.Fatal(err)
 		}
 		lines = append(lines, l)

@@ -15,24 +15,25 @@ import (
 	"leanctx/knowledge/verdict"
 )
 
-// ref points at a line. Two lines of one id differ in their checksums.
+// ref points at a line. Two lines of one id differ in their digests.
 type ref struct {
-	replica string
-	seq     uint64
-	crc     string
+	writer writer
+	seq    uint64
+	digest string
 }
 
-func (l *Line) ref() ref { return ref{l.replica, l.seq, l.CRC} }
+func (l *Line) ref() ref { return ref{l.writer, l.seq, l.digest} }
 
 // knows reports whether the writer of l had seen a line when it wrote l.
 func (l *Line) knows(r ref) bool {
 	if l.all {
 		return true
 	}
-	if r.replica == l.replica {
+	if r.writer == l.writer {
 		return r.seq < l.seq
 	}
-	return l.vector[r.replica] >= r.seq
+	// Former versions noted how far they had read by the id alone.
+	return max(l.vector[r.writer.String()], l.vector[r.writer.id]) >= r.seq
 }
 
 // Folded is what a set of lines makes.
@@ -67,13 +68,16 @@ func Fold(lines []*Line) *Folded {
 func (f *Folded) ordered(lines []*Line) []*Line {
 	lines = slices.Clone(lines)
 	slices.SortStableFunc(lines, func(a, b *Line) int {
-		return cmp.Or(cmp.Compare(a.replica, b.replica), cmp.Compare(a.seq, b.seq), cmp.Compare(a.CRC, b.CRC))
+		return cmp.Or(cmp.Compare(a.writer.id, b.writer.id), cmp.Compare(a.seq, b.seq), cmp.Compare(a.digest, b.digest), cmp.Compare(b.writer.key, a.writer.key))
 	})
-	lines = slices.CompactFunc(lines, func(a, b *Line) bool { return a.ref() == b.ref() })
+	lines = slices.CompactFunc(lines, func(a, b *Line) bool {
+		return a.writer.id == b.writer.id && a.seq == b.seq && a.digest == b.digest
+	})
+	slices.SortStableFunc(lines, func(a, b *Line) int { return cmp.Or(a.writer.compare(b.writer), cmp.Compare(a.seq, b.seq)) })
 	var last *Line
 	for _, l := range lines {
 		l.vector, l.order = nil, l.At
-		if last != nil && last.replica == l.replica {
+		if last != nil && last.writer == l.writer {
 			l.vector = last.vector
 			if last.order.After(l.order) {
 				l.order = last.order
@@ -94,7 +98,7 @@ func (f *Folded) ordered(lines []*Line) []*Line {
 		last = l
 	}
 	slices.SortStableFunc(lines, func(a, b *Line) int {
-		return cmp.Or(a.order.Compare(b.order), cmp.Compare(a.replica, b.replica), cmp.Compare(a.seq, b.seq), cmp.Compare(a.CRC, b.CRC))
+		return cmp.Or(a.order.Compare(b.order), a.writer.compare(b.writer), cmp.Compare(a.seq, b.seq), cmp.Compare(a.digest, b.digest))
 	})
 	return lines
 }

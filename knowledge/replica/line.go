@@ -3,10 +3,14 @@ package replica
 import (
 	"bytes"
 	"cmp"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -59,14 +63,19 @@ type Line struct {
 	Pair     *formats.JudgedPair `json:"pair,omitempty"`
 	Dispute  *formats.Dispute    `json:"dispute,omitempty"`
 	Project  *Project            `json:"project,omitempty"`
+	Public   string              `json:"public,omitempty"` // of the first line: the key that verifies the others
+	Lines    []string            `json:"lines,omitempty"`  // of an acceptance: the digests of lines of others
 
-	Redacted string `json:"redacted,omitempty"` // checksum of the line before a secret was taken out of it here
+	Redacted string `json:"redacted,omitempty"` // digest of the line before a secret was taken out of it here; formerly its checksum
 	Policy   int    `json:"policy"`
-	CRC      string `json:"crc,omitempty"` // crc32 (Castagnoli) of the line without this member
 
-	text    []byte // as it was read or written
-	replica string
+	text    []byte // as it was read or written, with its signature and its checksum
+	body    int    // how much of the text is signed, but for the last brace
+	sig     []byte // nil: it has none
+	digest  string // of what is signed: two lines with the same digest are one
+	writer  writer
 	seq     uint64
+	foreign bool              // another replica wrote it: in the copy alone
 	vector  map[string]uint64 // how far its writer had read each replica
 	all     bool              // its writer had read all lines before it: it is of this store, and new
 	order   time.Time         // At, never before the lines of its replica with lower numbers
@@ -93,50 +102,122 @@ var (
 	errDamaged = errors.New("is damaged")
 )
 
-// sumLen is the length of ,"crc":"1f83d9ab"} at the end of a line.
-const sumLen = 18
+// The members at the end of a line, in this order. Each has a fixed length.
+//
+// sig is the writer's signature of the line without these members. crc is the checksum of all
+// before it. from stands in the copy alone: the fingerprint of the key that verified the line of
+// another replica, zeros where none did.
+const (
+	fromMember, fromLen = `,"from":"`, len(`,"from":"0123456789abcdef"`)
+	sigMember, sigLen   = `,"sig":"`, len(`,"sig":""`) + 86
+	crcMember, crcLen   = `,"crc":"`, len(`,"crc":"1f83d9ab"}`)
+	fromNobody          = "0000000000000000"
+)
 
-// maxLine is the most bytes of a line. A value has 64 KiB, and a fact some versions.
-const maxLine = 16 << 20
+// maxLine is the most bytes of a line of a repository. A value has 64 KiB, and a fact some versions.
+// maxOwnLine is that of a line in the copy: former versions wrote longer ones.
+const (
+	maxLine    = 1 << 20
+	maxOwnLine = 16 << 20
+)
 
 func checksum(text []byte) string { return fmt.Sprintf("%08x", crc32.Checksum(text, castagnoli)) }
 
-// encode makes the text of a line, with its checksum.
-func (l *Line) encode() error {
-	l.CRC, l.Policy = "", Policy
+// encode makes the text of a line, with its signature. A line without a key is that of a former
+// version, or is left in the copy of another's line.
+func (l *Line) encode(key ed25519.PrivateKey) error {
+	l.Policy = Policy
 	text, err := journal.Encode(l)
 	if err != nil {
 		return err
 	}
-	l.CRC = checksum(text)
-	l.text = append(text[:len(text)-1], `,"crc":"`+l.CRC+`"}`...)
+	l.text, l.body = text, len(text)-1
+	l.digest = digest(text)
+	l.sign(key)
 	return l.identify()
 }
 
-// parse reads a line. The error is errDamaged, or a [NewerError].
-func parse(text []byte) (*Line, error) {
-	n := len(text) - sumLen
-	if n < 2 || n > maxLine || !bytes.HasPrefix(text[n:], []byte(`,"crc":"`)) || !bytes.HasSuffix(text, []byte(`"}`)) {
+// sign gives the text of a line its last members anew.
+func (l *Line) sign(key ed25519.PrivateKey) {
+	l.sig = nil
+	if key != nil {
+		l.sig = ed25519.Sign(key, l.signed())
+	}
+	l.text = l.tail("")
+}
+
+// tail is the text with its last members. from is empty outside the copy.
+func (l *Line) tail(from string) []byte {
+	text := slices.Clone(l.text[:l.body])
+	if from != "" {
+		text = append(append(append(text, fromMember...), from...), '"')
+	}
+	if l.sig != nil {
+		text = append(base64.RawStdEncoding.AppendEncode(append(text, sigMember...), l.sig), '"')
+	}
+	sum := checksum(append(text, '}'))
+	return append(text, crcMember+sum+`"}`...)
+}
+
+// signed is what the signature is of.
+func (l *Line) signed() []byte { return append(slices.Clone(l.text[:l.body]), '}') }
+
+// digest is what an acceptance names a line by: 144 bits of SHA-256 of what is signed.
+func digest(signed []byte) string {
+	sum := sha256.Sum256(signed)
+	return base64.RawURLEncoding.EncodeToString(sum[:18])
+}
+
+// formerCRC is the checksum that the line has without a signature.
+func (l *Line) formerCRC() string { return checksum(l.signed()) }
+
+// parse reads a line of a repository. The error is errDamaged, or a [NewerError].
+func parse(text []byte) (*Line, error) { return parseLine(text, maxLine, false) }
+
+// parseLine reads a line, which may be one of the copy.
+func parseLine(text []byte, most int, copied bool) (*Line, error) {
+	n := len(text) - crcLen
+	if n < 2 || n > most || !bytes.HasPrefix(text[n:], []byte(crcMember)) || !bytes.HasSuffix(text, []byte(`"}`)) {
 		return nil, errDamaged
 	}
 	sum := crc32.Update(crc32.Checksum(text[:n], castagnoli), castagnoli, []byte("}"))
 	if want, err := strconv.ParseUint(string(text[n+8:n+16]), 16, 32); err != nil || uint32(want) != sum {
 		return nil, errDamaged
 	}
+	l := &Line{text: bytes.Clone(text)}
+	if i := n - sigLen; i >= 2 && bytes.HasPrefix(text[i:n], []byte(sigMember)) {
+		if sig, err := base64.RawStdEncoding.DecodeString(string(text[i+len(sigMember) : n-1])); err == nil && len(sig) == ed25519.SignatureSize {
+			l.sig, n = sig, i
+		}
+	}
+	from := ""
+	if i := n - fromLen; copied && i >= 2 && bytes.HasPrefix(text[i:n], []byte(fromMember)) {
+		from, n = string(text[i+len(fromMember):n-1]), i
+	}
+	l.body = n
+	signed := l.signed()
+	l.digest = digest(signed)
 	var head struct {
 		ID, Op string
 		Policy int
 	}
-	l := &Line{text: bytes.Clone(text)}
-	err := formats.Decode(text, l)
-	if err != nil && json.Unmarshal(text, &head) != nil {
+	bare := Line{text: l.text, body: l.body, sig: l.sig, digest: l.digest}
+	err := formats.Decode(signed, l)
+	if err != nil && json.Unmarshal(signed, &head) != nil {
 		return nil, errDamaged
 	}
 	if err != nil {
-		l = &Line{ID: head.ID, Op: head.Op, Policy: head.Policy, text: l.text}
+		bare.ID, bare.Op, bare.Policy = head.ID, head.Op, head.Policy
+		l = &bare
 	}
 	if l.identify() != nil {
 		return nil, errDamaged
+	}
+	if from != "" && from != fromNobody {
+		l.writer.key = from
+	}
+	if l.foreign = from != ""; l.foreign && len(l.Redacted) == len(l.digest) {
+		l.digest = l.Redacted
 	}
 	if _, ok := operations[l.Op]; !ok {
 		return nil, &NewerError{l.ID, fmt.Sprintf("operation %.40q", l.Op)}
@@ -157,7 +238,7 @@ func (l *Line) identify() error {
 	if err != nil || seq == 0 || !validReplica(replica) {
 		return errDamaged
 	}
-	l.replica, l.seq = replica, seq
+	l.writer.id, l.seq = replica, seq
 	return nil
 }
 
@@ -180,9 +261,12 @@ func (l *Line) checked() knowledge.Checked {
 }
 
 // gone is what is left of a line about an erased fact: its place in the order, and the
-// hashed name.
-func (l *Line) gone(name string) *Line {
-	g := &Line{ID: l.ID, At: l.At, Seen: l.Seen, Op: opGone, Name: name}
-	_ = g.encode() // there is nothing in it that cannot be encoded
+// hashed name. A line of this store is signed anew.
+func (l *Line) gone(name string, key ed25519.PrivateKey) *Line {
+	g := &Line{ID: l.ID, At: l.At, Seen: l.Seen, Op: opGone, Name: name, foreign: l.foreign, writer: l.writer}
+	if l.foreign {
+		key = nil
+	}
+	_ = g.encode(key) // there is nothing in it that cannot be encoded
 	return g
 }

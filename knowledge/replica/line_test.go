@@ -16,7 +16,7 @@ func TestLineNestedTooDeepIsDamaged(t *testing.T) {
 		l := &Line{ID: "9c41e07d-1", At: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC), Op: opAssert, Category: "arch", Key: "k", Value: "v", Versions: []*formats.Fact{{
 			ID: "f-1", Extra: formats.Unknown{"later": formats.Raw(strings.Repeat("[", depth) + strings.Repeat("]", depth))},
 		}}}
-		if err := l.encode(); err != nil {
+		if err := l.encode(nil); err != nil {
 			t.Fatal(err)
 		}
 		got, err := parse(l.text)

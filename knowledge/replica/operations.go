@@ -29,6 +29,8 @@ const (
 	opDispute   = "dispute"
 	opProject   = "project" // to which project the file belongs
 	opGone      = "gone"    // what is left of a line about an erased fact
+	opKey       = "key"     // the key that verifies the lines of a replica; the first line of its file
+	opAccept    = "accept"  // lines of others that count from now on
 )
 
 // operation is what the lines of one operation are. A new one is a row of [operations].
@@ -61,6 +63,8 @@ var operations = map[string]operation{
 	opDispute:   disputes.set(),
 	opProject:   inert(func(l *Line) bool { return l.Project != nil }),
 	opGone:      inert(func(*Line) bool { return true }),
+	opKey:       inert(func(l *Line) bool { _, ok := decodeKey(l.Public); return ok }),
+	opAccept:    inert(func(l *Line) bool { return len(l.Lines) > 0 }),
 }
 
 // ofFact is an operation on one fact.

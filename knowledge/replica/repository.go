@@ -131,8 +131,8 @@ func (f logFile) parse() (lines []*Line, damaged int, err error) {
 	return lines, damaged, nil
 }
 
-// complete has the file of a replica hold lines. It returns the file, and how many lines it
-// lacked. Lines at the end are appended; otherwise the file is rewritten, but only by its
+// complete has the file of a replica hold lines. It returns the file, and how many statements
+// it lacked. Lines at the end are appended; otherwise the file is rewritten, but only by its
 // owner.
 func (r *repository) complete(name string, lines []*Line, owner bool) (file logFile, added int, err error) {
 	file.name = name
@@ -169,7 +169,7 @@ func (r *repository) complete(name string, lines []*Line, owner bool) (file logF
 	default:
 		file.text, err = want, r.replace(file.path(), want)
 	}
-	return file, len(missing), err
+	return file, statements(missing), err
 }
 
 // prepare makes the directory and has git merge the files line by line.

@@ -18,7 +18,7 @@ func Document(st *state.State, dir string) (*formats.Document, error) {
 	d.Disputes, _ = state.Disputes.Part(st, all.Disputes)
 	written := map[string]bool{}
 	if st.Replica != nil && len(all.Tombstones) > 0 {
-		lines, err := readCopy(dir, st.Replica.Lines)
+		lines, err := readCopy(dir, st.Replica.Lines, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package replica
 import (
 	"cmp"
 	"context"
+	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -106,7 +107,7 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 	}
 	var p *plan
 	decide := func(st *state.State, now time.Time) (_ []state.Event, err error) {
-		if p, err = newPlan(st, s.Dir(), in, now); err != nil || o.Check || p.idle() {
+		if p, err = newPlan(st, s.Dir(), in, o.Check, now); err != nil || o.Check || p.idle() {
 			return nil, err
 		}
 		return p.events, writeCopy(s.Dir(), p.all())
@@ -186,7 +187,7 @@ func CountFacts(root string) int {
 // settled reports whether nothing happened here or in the repository since the last sync.
 func settled(ctx context.Context, s *knowledge.Store, files []logFile, m memo) (r Report, ok bool, err error) {
 	err = s.ViewSome(ctx, func(k state.Reader, _ time.Time) error {
-		ok = k.Replica != nil && k.Replica.Commit == k.Seq && len(files) == len(m.Files)
+		ok = k.Replica != nil && k.Replica.Key != "" && k.Replica.Commit == k.Seq && len(files) == len(m.Files)
 		if ok {
 			r.Replica = k.Replica.ID
 		}
@@ -282,27 +283,36 @@ func (p *Project) describe() string {
 
 // clean takes secrets out of a line. Its checksum was that of the text with them.
 func (in *incoming) clean(l *Line) *Line {
-	if _, found := in.redact(string(l.text)); len(found) == 0 {
+	text := string(l.signed())
+	if l.Op == opKey || l.Op == opAccept {
+		return l // random digits may look like a secret
+	}
+	if _, found := in.redact(text); len(found) == 0 {
 		return l
 	}
-	l.Redacted = l.CRC
+	was := l.digest
+	l.Redacted, l.foreign = was, true
 	formats.Texts(l, func(s string) string { s, _ = in.redact(s); return s })
-	if l.encode() != nil || !l.sound() {
-		return l.gone("")
+	if l.encode(nil) != nil || !l.sound() {
+		return l.gone("", nil)
 	}
+	l.digest = was
 	return l
 }
 
 // plan is what a sync will do.
 type plan struct {
-	known  []*Line // of the copy
-	ours   []*Line // that this store writes
-	theirs []*Line // that others wrote since
-	folded *Folded
-	next   formats.Replica
-	events []state.Event
-	report Report
-	stale  bool // the store has commits after the last sync
+	known   []*Line // of the copy
+	ours    []*Line // that this store writes
+	theirs  []*Line // that others wrote since
+	folded  *Folded
+	next    formats.Replica
+	events  []state.Event
+	report  Report
+	stale   bool // the store has commits after the last sync
+	key     ed25519.PrivateKey
+	trusted *trust
+	former  bool // a former version synced it last: its lines have no signatures
 }
 
 func (p *plan) all() []*Line { return slices.Concat(p.known, p.ours, p.theirs) }
@@ -310,23 +320,27 @@ func (p *plan) all() []*Line { return slices.Concat(p.known, p.ours, p.theirs) }
 // idle reports whether there is nothing to commit.
 func (p *plan) idle() bool { return len(p.ours)+len(p.theirs) == 0 && !p.stale }
 
-func newPlan(st *state.State, dir string, in incoming, now time.Time) (*plan, error) {
+func newPlan(st *state.State, dir string, in incoming, check bool, now time.Time) (*plan, error) {
 	p := &plan{}
 	if st.Replica != nil {
 		p.next = *st.Replica
 	}
 	p.stale = st.Replica == nil || st.Replica.Commit != st.Seq()
-	var err error
-	if p.known, err = readCopy(dir, p.next.Lines); err != nil {
+	if err := p.unlock(dir, check); err != nil {
 		return nil, err
 	}
+	var err error
+	if p.known, err = readCopy(dir, p.next.Lines, publicOf(p.key)); err != nil {
+		return nil, err
+	}
+	p.upgrade()
 	if len(p.known) < p.next.Lines {
 		p.report.Warnings = append(p.report.Warnings, "the local copy of the shared lines was damaged; what it lacked is written again")
 	}
 	copied := p.find(in)
 	base := Fold(p.known)
 	p.ours = base.diff(st, p.next.At)
-	if err := p.sign(in.project, copied, now); err != nil {
+	if err := p.sign(in.project, copied); err != nil {
 		return nil, err
 	}
 	all := p.all()
@@ -334,7 +348,7 @@ func newPlan(st *state.State, dir string, in incoming, now time.Time) (*plan, er
 	p.advance(all, st.Seq()+1, now)
 	p.compare(st, base)
 	r := &p.report
-	r.Replica, r.Written, r.TakenIn, r.file = p.next.ID, len(p.ours), len(p.theirs), logDir+"/"+p.next.ID+".jsonl"
+	r.Replica, r.Written, r.TakenIn, r.file = p.next.ID, statements(p.ours), statements(p.theirs), logDir+"/"+p.next.ID+".jsonl"
 	if n := p.folded.DuplicateIDs; n > base.DuplicateIDs {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s in the repository two contents; both are kept", counted(n, "number of a line has", "numbers of lines have")))
 	}
@@ -342,76 +356,188 @@ func newPlan(st *state.State, dir string, in incoming, now time.Time) (*plan, er
 	return p, nil
 }
 
+// statements counts lines without those that hold a key.
+func statements(lines []*Line) (n int) {
+	for _, l := range lines {
+		if l.Op != opKey {
+			n++
+		}
+	}
+	return n
+}
+
+// unlock reads the key of this store, or makes it. A store that lost its key goes on as another
+// replica: others know it by its key.
+func (p *plan) unlock(dir string, check bool) (err error) {
+	if p.key, err = readKey(dir); err != nil {
+		return err
+	}
+	if p.key == nil {
+		if p.key, err = makeKey(dir, check); err != nil {
+			return err
+		}
+	}
+	n, public := &p.next, encodeKey(publicOf(p.key))
+	p.former = n.Key == ""
+	if n.Key != "" && n.Key != public {
+		n.Trusted = append(slices.Clip(n.Trusted), formats.TrustedReplica{ID: n.ID, Key: n.Key, At: n.Synced})
+		p.rename(fmt.Sprintf("the key of %s is not here any more; this store is a replica of its own from now on, and others have to trust it anew", n.ID))
+	}
+	n.Key = public
+	p.trusted = trustOf(n, p.self().key)
+	return nil
+}
+
+// rename has this store write under a new id from now on.
+func (p *plan) rename(warning string) {
+	n := &p.next
+	p.report.Warnings = append(p.report.Warnings, warning)
+	n.Former = append(slices.Clip(n.Former), n.ID)
+	n.ID, n.Seq = "", 0
+}
+
+// upgrade signs the lines that a former version wrote here. Those of others stay without a key.
+func (p *plan) upgrade() {
+	if !p.former {
+		return
+	}
+	p.stale = p.stale || len(p.known) > 0
+	for _, l := range p.known {
+		if l.foreign = !p.ownID(l.writer.id); !l.foreign {
+			l.sign(p.key)
+			l.writer.key = p.self().key
+		}
+	}
+}
+
+// self is the writer of this store's new lines.
+func (p *plan) self() writer { return writer{p.next.ID, Fingerprint(publicOf(p.key))} }
+
+func (p *plan) ownID(id string) bool { return id == p.next.ID || slices.Contains(p.next.Former, id) }
+
 // find picks the lines that are not known, without their secrets. It reports whether some are under this
 // store's own id, which it never wrote.
 func (p *plan) find(in incoming) (copied bool) {
-	known, gone := map[ref]bool{}, map[string]bool{}
+	type statement struct {
+		id     string
+		seq    uint64
+		digest string
+	}
+	type place struct {
+		writer writer
+		seq    uint64
+	}
+	known, gone := map[statement]*Line{}, map[place]bool{}
+	note := func(l *Line) {
+		for _, digest := range []string{l.digest, l.Redacted} {
+			known[statement{l.writer.id, l.seq, digest}] = l
+		}
+		if l.Op == opGone {
+			gone[place{l.writer, l.seq}] = true
+		}
+	}
+	keys := keySet{}
+	for _, x := range p.next.Trusted {
+		if key, ok := decodeKey(x.Key); ok {
+			keys.add(x.ID, key)
+		}
+	}
+	for _, id := range append(slices.Clip(p.next.Former), p.next.ID) {
+		keys.add(id, publicOf(p.key))
+	}
+	for _, l := range slices.Concat(p.known, in.lines) {
+		if l.Op == opKey {
+			key, _ := decodeKey(l.Public)
+			keys.add(l.writer.id, key)
+		}
+	}
 	for _, l := range p.known {
-		known[l.ref()] = true
-		known[ref{l.replica, l.seq, cmp.Or(l.Redacted, l.CRC)}] = true
-		gone[l.ID] = gone[l.ID] || l.Op == opGone
+		note(l)
 	}
 	for _, l := range in.lines {
-		if known[l.ref()] || known[ref{l.replica, l.seq, cmp.Or(l.Redacted, l.CRC)}] || gone[l.ID] {
+		old := known[statement{l.writer.id, l.seq, l.digest}]
+		if old == nil {
+			old = known[statement{l.writer.id, l.seq, l.formerCRC()}] // its secret was taken out by a former version
+		}
+		if old != nil && (old.writer.key != "" || l.sig == nil) {
 			continue
 		}
-		known[l.ref()] = true
+		keys.verify(l)
+		if old != nil {
+			if old.Redacted == "" && l.writer.key != "" { // a former version wrote it, and has signed it since
+				old.text, old.body, old.sig, old.writer = l.text, l.body, l.sig, l.writer
+				p.stale = true
+			}
+			continue
+		}
+		if gone[place{l.writer, l.seq}] || gone[place{writer{id: l.writer.id}, l.seq}] && !p.trusted.has(l.writer) {
+			continue
+		}
 		l = in.clean(l)
+		l.foreign = l.foreign || !p.own(l.ref())
+		note(l)
 		p.theirs = append(p.theirs, l)
-		copied = copied || l.replica == p.next.ID && l.Op != opGone
+		copied = copied || l.writer.id == p.next.ID && l.Op != opGone && (p.former || l.writer == p.self())
 	}
 	return copied
 }
 
 // sign gives the new lines of this store their ids. The first one says what the store has read since
 // its last line. A store whose id is used elsewhere takes a new one.
-func (p *plan) sign(project Project, copied bool, now time.Time) error {
+func (p *plan) sign(project Project, copied bool) error {
 	n := &p.next
 	n.Seen = maps.Clone(n.Seen)
 	if n.Seen == nil {
 		n.Seen = map[string]uint64{}
 	}
 	if copied {
-		p.report.Warnings = append(p.report.Warnings, fmt.Sprintf("another copy of this store writes as %s too; this one is a replica of its own from now on", n.ID))
-		n.Former, n.Seen[n.ID] = append(slices.Clip(n.Former), n.ID), n.Seq
-		n.ID, n.Seq = "", 0
+		was := p.self()
+		n.Seen[was.String()] = n.Seq
+		p.rename(fmt.Sprintf("another copy of this store writes as %s too; this one is a replica of its own from now on", n.ID))
 	}
 	if n.ID == "" {
 		var id [4]byte
 		_, _ = rand.Read(id[:]) // it never fails
 		n.ID = hex.EncodeToString(id[:])
 	}
-	written, last := map[string]uint64{}, (*Project)(nil)
+	p.trusted = trustOf(n, p.self().key)
+	self := p.self()
+	written, last, named := map[string]uint64{}, (*Project)(nil), false
 	for _, l := range p.known {
-		if l.replica == n.ID {
+		if l.writer == self {
 			maps.Copy(written, l.Seen)
+			named = named || l.Op == opKey
 			if l.Op == opProject {
 				last = l.Project
 			}
 		}
 	}
-	if !project.empty() && (last == nil || !equal(*last, project)) && len(p.ours)+int(n.Seq) > 0 {
-		at := n.At
-		if len(p.ours) > 0 {
-			at = p.ours[0].At
-		}
+	at := n.At
+	if len(p.ours) > 0 {
+		at = p.ours[0].At
+	}
+	if any := len(p.ours)+int(n.Seq) > 0; any && !project.empty() && (last == nil || !equal(*last, project)) {
 		p.ours = slices.Insert(p.ours, 0, &Line{Op: opProject, At: at, Project: &project})
+	}
+	if any := len(p.ours)+int(n.Seq) > 0; any && !named {
+		p.ours = slices.Insert(p.ours, 0, &Line{Op: opKey, At: at, Public: n.Key})
 	}
 	for i, l := range p.ours {
 		l.all = false
 		n.Seq++
 		l.ID = fmt.Sprintf("%s-%d", n.ID, n.Seq)
 		for r, seq := range n.Seen {
-			if i == 0 && r != n.ID && seq > written[r] {
+			if i == 0 && r != self.String() && seq > written[r] {
 				if l.Seen == nil {
 					l.Seen = map[string]uint64{}
 				}
 				l.Seen[r] = seq
 			}
 		}
-		if err := l.encode(); err != nil {
+		if err := l.encode(p.key); err != nil {
 			return err
 		}
+		l.writer = self
 	}
 	return nil
 }
@@ -424,15 +550,15 @@ func (p *plan) advance(all []*Line, commit uint64, now time.Time) {
 		if l.At.After(n.At) {
 			n.At = l.At
 		}
-		if l.replica != n.ID {
-			n.Seen[l.replica] = max(n.Seen[l.replica], l.seq)
+		if l.writer != p.self() {
+			n.Seen[l.writer.String()] = max(n.Seen[l.writer.String()], l.seq)
 		}
 	}
 }
 
 // own reports whether a line was written by this store.
 func (p *plan) own(r ref) bool {
-	return r.replica == p.next.ID || slices.Contains(p.next.Former, r.replica)
+	return p.ownID(r.writer.id) && p.trusted.has(r.writer)
 }
 
 // compare finds what the lines make that the store does not have.
@@ -572,12 +698,20 @@ func beforeShared(v *fact.Version, shared []*fact.Version) *fact.Version {
 	return v
 }
 
+// afterKey puts the line with the key before the others.
+func afterKey(l *Line) int {
+	if l.Op == opKey {
+		return 0
+	}
+	return 1
+}
+
 // forget takes the lines about erased facts out of the copy.
 func (p *plan) forget(dir string) error {
 	all := p.all()
 	for i, l := range all {
 		if name, gone := p.folded.Erased[l]; gone {
-			all[i] = l.gone(name)
+			all[i] = l.gone(name, p.key)
 		}
 	}
 	p.known, p.ours, p.theirs = all, nil, nil
@@ -589,7 +723,7 @@ func (p *plan) write(repo *repository, m memo) (written int, err error) {
 	byReplica := map[string][]*Line{}
 	for _, l := range p.all() {
 		if p.own(l.ref()) {
-			byReplica[l.replica] = append(byReplica[l.replica], l)
+			byReplica[l.writer.id] = append(byReplica[l.writer.id], l)
 		}
 	}
 	if len(byReplica) == 0 {
@@ -600,7 +734,7 @@ func (p *plan) write(repo *repository, m memo) (written int, err error) {
 	}
 	for _, id := range slices.Sorted(maps.Keys(byReplica)) {
 		lines := byReplica[id]
-		slices.SortStableFunc(lines, func(a, b *Line) int { return cmp.Compare(a.seq, b.seq) })
+		slices.SortStableFunc(lines, func(a, b *Line) int { return cmp.Or(cmp.Compare(afterKey(a), afterKey(b)), cmp.Compare(a.seq, b.seq)) })
 		file, n, e := repo.complete(id+".jsonl", lines, id == p.next.ID)
 		written, err = written+n, errors.Join(err, e)
 		m.Files[file.name] = sumOf(file)
