@@ -13,38 +13,53 @@ import (
 	"testing"
 )
 
+// An identity file is a claim. It opens a project where that is known already, in the same
+// repository, or after a person has linked it.
 func TestIdentityFile(t *testing.T) {
 	b := newBench(t)
 	p := b.open(nil)
 	b.repo("one")
+	b.mkdir("one/part/deep")
 	b.mkdir("two/sub")
 	b.repo("three")
-	b.mkdir("three/part/deep")
 	b.write("one/.lean-ctx-id", "acme/app\n")
+	b.write("one/part/.lean-ctx-id", "проект 1")
 	b.write("two/.lean-ctx-id", "  acme/app\r\n")
-	b.write("three/part/.lean-ctx-id", "проект 1")
 	one := b.resolve(p, "one")
-	b.same("the same identity", one, b.resolve(p, "two/sub"), b.resolve(p, "one"))
-	b.different("the nearest decides", one, b.resolve(p, "three"), b.resolve(p, "three/part/deep"))
 	if one.ID != "acme/app" {
 		t.Errorf("%+v", one)
 	}
-	b.write("one/.lean-ctx-id", "acme/other")
-	changed := b.resolve(p, "one")
-	b.different("a changed identity", one, changed)
-	b.says(changed, "before stays in project "+one.Hash)
-	// A project that had memory before it was told its identity keeps that memory apart.
+	part := b.resolve(p, "one/part/deep")
+	b.different("the nearest decides", one, part)
+	b.mkdir("one/again")
+	b.write("one/again/.lean-ctx-id", "acme/app")
+	b.same("in the same repository", one, b.lookup(p, "one/again"))
+
+	two := b.lookup(p, "two/sub")
+	b.different("a claim from elsewhere", one, two)
+	b.says(two, "looks like project "+one.Hash+" .*which is still there.*lean-ctx project link "+one.Hash)
+	linked, err := p.Link(t.Context(), b.path("two"), one.Hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.same("linked by a person", one, linked, b.resolve(p, "two/sub"))
+	b.quiet(b.resolve(p, "two/sub"))
+
 	three := b.resolve(p, "three")
 	b.write("three/.lean-ctx-id", "acme/app")
-	joined := b.resolve(p, "three")
-	b.same("joins", one, joined)
-	b.says(joined, "before stays in project "+three.Hash)
+	claims := b.resolve(p, "three")
+	b.same("a known place keeps its memory", three, claims)
+	b.says(claims, "says that this is project "+one.Hash+" .*only you can confirm: .lean-ctx project link "+one.Hash)
+	b.quiet(b.resolve(p, "three"))
+	b.write("one/.lean-ctx-id", "acme/other")
+	b.same("a changed identity", one, b.resolve(p, "one"))
+	if _, err := p.Unlink(t.Context(), b.path("one")); err != nil {
+		t.Fatal(err)
+	}
+	b.different("unlinked by a person", one, b.resolve(p, "one"))
 	b.write("two/.lean-ctx-id", "../../etc/passwd")
 	if odd := b.resolve(p, "two"); !validHash(odd.Hash) {
 		t.Errorf("%+v", odd)
-	}
-	if _, err := p.Link(t.Context(), b.path("two"), one.Hash); err == nil || !strings.Contains(err.Error(), ".lean-ctx-id") {
-		t.Errorf("linked against its identity file: %v", err)
 	}
 }
 

@@ -2,12 +2,14 @@ package project
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -28,30 +30,32 @@ const (
 	smallFile  = 4 << 10
 )
 
-// observe looks at a path without running git.
-func (p *Registry) observe(path string) (*observation, error) {
+// observe looks at a path without running git. refused are directories whose git directory git
+// does not accept.
+func (p *Registry) observe(path string, refused ...string) (*observation, error) {
 	dir, err := startDir(path)
 	if err != nil {
 		return nil, err
 	}
-	s := &observation{root: dir, now: p.o.Now()}
+	s := &observation{path: path, refused: refused, root: dir, home: p.home, now: p.o.Now()}
 	s.Root = dir
 	for at := dir; ; {
-		found, err := s.mark(at)
+		last, err := s.mark(at)
 		if err != nil {
 			return nil, err
 		}
 		up := filepath.Dir(at)
-		if found || up == at {
+		if last || up == at {
 			break
 		}
 		at = up
 	}
+	s.secrets, s.Claim = readSecrets(s.secretDir), s.ID
 	s.root, s.Root = slashed(s.root), slashed(s.Root)
 	if s.common == "" {
 		return s, nil
 	}
-	s.head, s.Remote, s.hasCommit = s.GitDir, readRemote(s.common), hasCommit(s.GitDir, s.common)
+	s.Remote, s.hasCommit = readRemote(s.common), hasCommit(s.GitDir, s.common)
 	if p.o.Worktrees == "share" {
 		s.GitDir = s.common
 		if root := mainTree(s.common); root != "" {
@@ -97,28 +101,58 @@ func noDirectory(name string) error {
 	return refusal.Argument("project", "%s is not a directory: a project is named by a directory in it", name)
 }
 
-// mark reports whether a project begins at a directory, and records the evidence.
-func (s *observation) mark(dir string) (bool, error) {
-	id, err := readID(dir)
+// mark reports whether nothing above a directory matters, and records the evidence in it: an
+// identity file, a git directory. A .git that is not taken for one is the end too. What is above
+// belongs to somebody else.
+func (s *observation) mark(dir string) (last bool, err error) {
+	if s.ID == "" {
+		if s.ID, err = readID(dir); err != nil {
+			return false, err
+		}
+		if s.ID != "" {
+			s.root, s.Root = dir, dir
+		}
+	}
+	g, err := gitMarkOf(dir)
 	if err != nil {
-		return false, err
-	}
-	gitDir, err := gitDirOf(dir)
-	if err != nil && id == "" {
-		return false, err
-	}
-	if id == "" && gitDir == "" {
-		return false, nil
-	}
-	s.ID, s.root, s.Root = id, dir, dir
-	if gitDir == "" {
+		if s.ID == "" {
+			return false, err
+		}
 		return true, nil
 	}
-	if filepath.Base(gitDir) == ".git" && filepath.Dir(gitDir) != dir && within(dir, gitDir) {
-		s.root, s.Root = filepath.Dir(gitDir), filepath.Dir(gitDir) // inside of the git directory itself
+	top := dir
+	if filepath.Base(g.dir) == ".git" && filepath.Dir(g.dir) != dir && within(dir, g.dir) {
+		top = filepath.Dir(g.dir) // dir is inside of the git directory itself
 	}
-	s.GitDir, s.common = gitDir, commonDir(gitDir)
+	if g.dir != "" && slices.Contains(s.refused, top) {
+		if g.bare && top == dir {
+			return false, nil // these are files of a project above
+		}
+		g.why = "git does not accept it"
+	}
+	switch {
+	case g.why != "" && g.foreign: // what another user puts above a directory is not even the end
+		s.refusal = refusedBy(dir, g.why)
+		return false, nil
+	case g.why != "":
+		if s.ID == "" {
+			s.root, s.Root = dir, dir
+		}
+		s.refusal, s.ended = refusedBy(dir, g.why), true
+		return true, nil
+	case g.dir == "":
+		return false, nil
+	}
+	s.gitRoot, s.secretDir, s.foreign = top, g.common, g.foreign
+	if s.ID == "" || s.Root == dir {
+		s.root, s.Root = top, top
+		s.GitDir, s.common = g.dir, g.common
+	}
 	return true, nil
+}
+
+func refusedBy(dir, why string) string {
+	return fmt.Sprintf("the repository at %s is not used: %s", slashed(dir), why)
 }
 
 func within(dir, parent string) bool {
@@ -128,12 +162,15 @@ func within(dir, parent string) bool {
 // readID reads the identity file of a directory. An identity is any text of one line.
 func readID(dir string) (string, error) {
 	name := filepath.Join(dir, idFileName)
-	info, err := os.Stat(name)
+	info, err := os.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || isNotDir(err) {
 		return "", nil
 	}
 	if err != nil {
 		return "", err
+	}
+	if !ownedByUs(info) || info.Mode()&fs.ModeSymlink != 0 {
+		return "", nil // somebody else's word, or a link to it
 	}
 	bad := func(what string) (string, error) {
 		return "", fmt.Errorf("%s %s: it must hold one line, 1 to %d characters, that names the project; fix or remove it", slashed(name), what, maxID)
@@ -244,54 +281,147 @@ func birth(gitDir string) string {
 	return ""
 }
 
-// listFirstCommits finds the first commits of the repository.
-func (p *Registry) listFirstCommits(ctx context.Context, s *observation) error {
+// askGit has git say whether it accepts the repository, and then which its first commits are.
+// What it does not accept, by safe.directory, safe.bareRepository or else, is no repository.
+func (p *Registry) askGit(ctx context.Context, s *observation) error {
 	s.ranGit = true
-	if s.common != "" && s.hasCommit {
-		s.firstCommits = p.firstCommits(ctx, s.common, s.head)
+	if s.gitRoot == "" {
+		return ctx.Err()
+	}
+	if !p.accepts(ctx, s) {
+		seen, err := p.observe(s.path, append(s.refused, s.gitRoot)...)
+		if err != nil {
+			return err
+		}
+		seen.learn = s.learn
+		*s = *seen
+		return ctx.Err()
+	}
+	if s.foreign = false; s.common != "" && s.hasCommit {
+		s.firstCommits = p.firstCommits(ctx, s.gitRoot, s.common)
 	}
 	return ctx.Err()
 }
 
-func isNotDir(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
-
-// gitDirOf is the git directory of a work tree, or of a bare repository, whose top is dir; empty if it is none.
-func gitDirOf(dir string) (string, error) {
-	dot := filepath.Join(dir, ".git")
-	info, err := os.Stat(dot)
-	switch {
-	case err == nil && info.IsDir():
-		if isGitDir(dot) {
-			return resolved(dot), nil
-		}
-	case err == nil && info.Mode().IsRegular():
-		return followGitFile(dir, dot)
+// accepts reports whether git works in the work tree of an observation. Without git, or
+// without an answer, the files must do; but another user's are not taken then.
+func (p *Registry) accepts(ctx context.Context, s *observation) bool {
+	ctx, cancel := context.WithTimeout(ctx, p.o.GitTimeout)
+	defer cancel()
+	out, err := p.git(ctx, s.gitRoot, "rev-parse", "--git-common-dir")
+	if err == nil {
+		return isFile(s.secretDir, pathIn(s.gitRoot, strings.TrimRight(string(out), "\r\n")))
 	}
-	// A bare repository has its parts in dir itself; the rest of the tests is for that alone.
-	if isGitDir(dir) {
-		return dir, nil
-	}
-	return "", nil
+	_, refused := errors.AsType[*exec.ExitError](err)
+	return !s.foreign && (!refused || ctx.Err() != nil)
 }
 
-// followGitFile reads "gitdir: path", the .git file of a linked work tree or a submodule.
-func followGitFile(dir, dot string) (string, error) {
+func isNotDir(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
+
+// gitMark is what marks the top of a repository.
+type gitMark struct {
+	dir     string // the git directory; empty: none
+	common  string // what its work trees share
+	bare    bool   // the parts of a git directory are in the directory itself
+	foreign bool   // another user's: only git's safe.directory can allow it
+	why     string // why it is not used; empty: it is
+}
+
+// gitMarkOf looks for the git directory of a work tree, or of a bare repository, whose top is
+// dir. A clone can bring files that look like one, and an archive can bring a whole .git. So a
+// git directory elsewhere counts only if it names this work tree, and a link does not count.
+func gitMarkOf(dir string) (gitMark, error) {
+	dot := filepath.Join(dir, ".git")
+	info, err := os.Lstat(dot)
+	var g gitMark
+	switch {
+	case err == nil && !info.IsDir() && !ownedByUs(info):
+		g.why, g.foreign = ".git is another user's", true
+		return g, nil
+	case err == nil && info.Mode()&fs.ModeSymlink != 0:
+		g.why = ".git is a symbolic link"
+		return g, nil
+	case err == nil && info.IsDir() && isGitDir(dot):
+		g.dir = resolved(dot)
+	case err == nil && info.Mode().IsRegular():
+		if g.dir, g.why, err = followGitFile(dir, dot); err != nil || g.dir == "" {
+			return g, err
+		}
+		info, err = os.Lstat(g.dir)
+	case isGitDir(dir): // the rest of the tests is for a bare repository alone
+		g.dir, g.bare = dir, true
+		info, err = os.Lstat(dir)
+	default:
+		return g, nil
+	}
+	if err != nil {
+		return gitMark{}, err
+	}
+	g.foreign = !ownedByUs(info)
+	g.common = commonDir(g.dir)
+	if g.common != g.dir && filepath.Dir(g.dir) != filepath.Join(g.common, "worktrees") {
+		return gitMark{why: "its git directory leads to " + slashed(g.common) + ", which does not name it"}, nil
+	}
+	return g, nil
+}
+
+// followGitFile reads "gitdir: path", the .git file of a linked work tree or a submodule. The
+// directory there must be in this work tree, or name it.
+func followGitFile(dir, dot string) (gitDir, why string, err error) {
 	text, err := readSmall(dot)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	to, ok := strings.CutPrefix(strings.TrimSpace(text), "gitdir:")
 	if !ok {
-		return "", nil // not git's
+		return "", "", nil // not git's
 	}
 	to = filepath.FromSlash(strings.TrimSpace(to))
 	if !filepath.IsAbs(to) {
 		to = filepath.Join(dir, to)
 	}
 	if _, err := os.Stat(filepath.Join(to, "HEAD")); err != nil {
-		return "", fmt.Errorf("%s points to %s, which is not a git directory: `git worktree repair` repairs it: %w", slashed(dot), slashed(to), err)
+		return "", "", fmt.Errorf("%s points to %s, which is not a git directory: `git worktree repair` repairs it: %w", slashed(dot), slashed(to), err)
 	}
-	return resolved(to), nil
+	to = resolved(to)
+	if within(to, dir) || isFile(dot, pathIn(to, readLine(filepath.Join(to, "gitdir")))) || isFile(dir, pathIn(to, workTreeOf(to))) {
+		return to, "", nil
+	}
+	return "", fmt.Sprintf("its .git leads to %s, which does not name this directory (`git worktree repair`, or git config core.worktree there)", slashed(to)), nil
+}
+
+// readLine is the text of a small file without white space around it.
+func readLine(name string) string {
+	text, _ := readSmall(name) // a file that cannot be read says nothing
+	return strings.TrimSpace(text)
+}
+
+// pathIn is a path that a file of a git directory names.
+func pathIn(gitDir, name string) string {
+	if name = filepath.FromSlash(name); name == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(gitDir, name)
+}
+
+// isFile reports whether a path is the same file as another one.
+func isFile(a, b string) bool {
+	if b == "" {
+		return false
+	}
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+// workTreeOf is the work tree that the configuration of a git directory names.
+func workTreeOf(gitDir string) (tree string) {
+	eachSetting(gitDir, func(section, key, value string) {
+		if section == "[core]" && key == "worktree" {
+			tree = value
+		}
+	})
+	return tree
 }
 
 // isGitDir makes the same checks as git.
@@ -340,35 +470,37 @@ func mainTree(common string) string {
 
 // readRemote is origin's URL, else the first remote's, as remoteName has it.
 func readRemote(common string) string {
-	f, err := os.Open(filepath.Join(common, "config"))
+	first, origin := "", ""
+	eachSetting(common, func(section, key, value string) {
+		if key != "url" || !strings.HasPrefix(section, "[remote ") {
+			return
+		}
+		value = remoteName(value)
+		first = cmp.Or(first, value)
+		if section == `[remote "origin"]` {
+			origin = cmp.Or(origin, value)
+		}
+	})
+	return cmp.Or(origin, first)
+}
+
+// eachSetting reads the configuration of a git directory. Keys are in lower case.
+func eachSetting(gitDir string, tell func(section, key, value string)) {
+	f, err := os.Open(filepath.Join(gitDir, "config"))
 	if err != nil {
-		return ""
+		return
 	}
 	defer f.Close()
-	first, origin, section := "", "", ""
+	section := ""
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
 		line := strings.TrimSpace(lines.Text())
 		if strings.HasPrefix(line, "[") {
 			section = line
-			continue
-		}
-		key, value, ok := strings.Cut(line, "=")
-		if !ok || !strings.EqualFold(strings.TrimSpace(key), "url") || !strings.HasPrefix(section, "[remote ") {
-			continue
-		}
-		value = remoteName(strings.Trim(strings.TrimSpace(value), `"`))
-		if first == "" {
-			first = value
-		}
-		if section == `[remote "origin"]` && origin == "" {
-			origin = value
+		} else if key, value, ok := strings.Cut(line, "="); ok {
+			tell(section, strings.ToLower(strings.TrimSpace(key)), strings.Trim(strings.TrimSpace(value), `"`))
 		}
 	}
-	if origin != "" {
-		return origin
-	}
-	return first
 }
 
 // remoteName is a remote's URL without scheme, user, password, port and .git at the end, and
@@ -415,22 +547,19 @@ func hasCommit(gitDir, common string) bool {
 
 // firstCommits asks git for the commits without parents that HEAD and the branches go back to. None if there
 // is no git, no commit, a history cut short (then they are not the first), or no time.
-func (p *Registry) firstCommits(ctx context.Context, common, head string) []string {
+func (p *Registry) firstCommits(ctx context.Context, root, common string) []string {
 	if _, err := os.Stat(filepath.Join(common, "shallow")); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if head == "" {
-		head = common
-	}
 	ctx, cancel := context.WithTimeout(ctx, p.o.GitTimeout)
 	defer cancel()
-	out, err := p.git(ctx, head, "rev-list", "--max-parents=0", "--branches", "HEAD")
+	out, err := p.git(ctx, root, "rev-list", "--max-parents=0", "--branches", "HEAD")
 	if err != nil { // a HEAD without a commit
-		out, err = p.git(ctx, head, "rev-list", "--max-parents=0", "--branches")
+		out, err = p.git(ctx, root, "rev-list", "--max-parents=0", "--branches")
 	}
 	if err != nil {
 		if p.o.Logger != nil {
-			p.o.Logger.Debug("git does not know the first commit", "git_dir", head, "error", err)
+			p.o.Logger.Debug("git does not know the first commit", "root", root, "error", err)
 		}
 		return nil
 	}
@@ -439,7 +568,8 @@ func (p *Registry) firstCommits(ctx context.Context, common, head string) []stri
 	return commits[:min(len(commits), 16)]
 }
 
-// git runs git on a git directory.
-func (p *Registry) git(ctx context.Context, gitDir string, args ...string) ([]byte, error) {
-	return tree.Git(ctx, p.o.Git, gitDir, "", append([]string{"--no-replace-objects", "--git-dir=" + gitDir}, args...)...)
+// git runs git in a work tree, as a person does there: so its rules on whose repositories it
+// accepts hold.
+func (p *Registry) git(ctx context.Context, root string, args ...string) ([]byte, error) {
+	return tree.Git(ctx, p.o.Git, root, "", append([]string{"--no-replace-objects"}, args...)...)
 }

@@ -5,33 +5,32 @@
 // The memory of a project survives a new path, remote or name. So a project is found by
 // identity. From the start path upwards the first of these decides:
 //
-//   - A file .lean-ctx-id. All directories with the same identity are one project.
+//   - A file .lean-ctx-id. The directory is a project of its own.
 //   - A git work tree. The project is the repository, known by its common directory, so all
 //     its work trees share memory (Worktrees "isolate" separates them). A submodule and a
 //     bare repository are separate projects.
-//   - Otherwise the path itself.
+//   - Without either, the nearest directory that is a known project, else the path itself.
 //
-// projects.json maps identities to hashes: 16 hex digits, the name of the project's
-// directories. It also keeps first commits and remotes. An identity file or a repository that
-// is created in a known project stays that project.
+// projects.json maps places to hashes: 16 hex digits, the name of the project's directories.
 //
-// # Moves
+// # Who decides
 //
-// A known path keeps its project, unless a repository with another first commit is there now.
-// A repository at an unknown path is the project with the same first commit and remote, if
-// that is gone from all its places; else a new one. Two clones at two existing paths are two
-// projects until they are linked.
+// A repository must not choose whose memory it gets. What it says of itself is a claim: its
+// identity file, its history, its remote. A project is opened at a place where it is known, by
+// its secret in the git common directory (see secretFile), or after a person has linked it. A
+// repository that has moved is known by the secret, once all its places are gone. A directory
+// that never was a repository is known by its identity file then. Anything else is a new
+// project, and a notice names the ones that it looks like.
 //
-// In doubt it is a new project, so that nobody gets the memory of another one. A notice names
-// the similar project until they are linked or something is remembered. A repository without
-// a commit and a plain directory are known by their path alone.
+// Marks are regular files of this user or root. A git directory elsewhere must name this work
+// tree. At a new place git itself must accept the repository, so safe.directory and
+// safe.bareRepository hold. What another user has put above a directory is passed over.
 //
 // # The hash
 //
-// The hash is the beginning of SHA-256 of the identity, with a counter if it is taken or
-// belonged to a forgotten project. It never changes and is never reused. A random hash was
-// rejected: a command that only reads could not find an unrecorded project, and without
-// projects.json no project would be found. git runs only for a repository at a new place,
+// The hash is the beginning of SHA-256 of the place, with a counter if it is taken or belonged
+// to a forgotten project. It never changes and is never reused. A random hash was rejected: a
+// command that only reads could not find an unrecorded project. git runs only at a new place,
 // for two seconds at most.
 package project
 
@@ -44,6 +43,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"leanctx/internal/journal"
@@ -53,6 +53,7 @@ import (
 // Options are the settings of Open; nil and the zero value work.
 type Options struct {
 	Worktrees  string           // "share" (the default): the work trees of a repository are one project; "isolate": each its own
+	Home       string           // the user's home directory, which is no project of what is below
 	Git        string           // the git program; default "git"
 	GitTimeout time.Duration    // default 2 s
 	Now        func() time.Time // default time.Now
@@ -62,8 +63,11 @@ type Options struct {
 // Registry maps projects to their hashes. It is safe for concurrent use, also by several
 // processes.
 type Registry struct {
-	o   Options
-	log *journal.Log[*registry, change]
+	o    Options
+	home string
+	log  *journal.Log[*registry, change]
+
+	accepted sync.Map // whether git accepts a repository that is not known yet
 }
 
 // Project describes a project.
@@ -93,6 +97,9 @@ func Open(dataDir string, o *Options) (*Registry, error) {
 	case "share", "isolate":
 	default:
 		return nil, fmt.Errorf("worktrees is %q: it must be share or isolate", p.o.Worktrees)
+	}
+	if p.o.Home != "" {
+		p.home = slashed(resolved(p.o.Home))
 	}
 	p.o.Git = cmp.Or(p.o.Git, "git")
 	if p.o.GitTimeout <= 0 {
@@ -154,6 +161,11 @@ func (p *Registry) resolve(ctx context.Context, s *observation, record bool) (Pr
 	s.learn = record
 	var v resolution
 	for {
+		if s.foreign && !s.ranGit { // no place is so well known that another user may have it
+			if err := p.askGit(ctx, s); err != nil {
+				return Project{}, err
+			}
+		}
 		if err := p.log.View(ctx, func(a *registry, _ journal.Head) error {
 			v = a.decide(s)
 			return nil
@@ -173,11 +185,22 @@ func (p *Registry) resolve(ctx context.Context, s *observation, record bool) (Pr
 			}
 		}
 		if !v.needsGit {
+			if record {
+				p.keepSecret(s, v.record)
+			}
 			return v.project(s), nil
 		}
-		if err := p.listFirstCommits(ctx, s); err != nil {
+		if err := p.askGit(ctx, s); err != nil {
 			return Project{}, err
 		}
+	}
+}
+
+// keepSecret puts a project's secret into its repository. Where that cannot be written, the
+// project is not followed when it moves.
+func (p *Registry) keepSecret(s *observation, r *record) {
+	if err := s.writeSecret(r.Secret); err != nil && p.o.Logger != nil {
+		p.o.Logger.Debug("the secret of a project is not in its repository", "git_dir", s.secretDir, "error", err)
 	}
 }
 
@@ -185,6 +208,9 @@ func (p *Registry) resolve(ctx context.Context, s *observation, record bool) (Pr
 func (v resolution) project(s *observation) Project {
 	out := v.record.project()
 	out.Root, out.Name, out.Notices = s.root, projectName(s.root), v.notices
+	if s.refusal != "" {
+		out.Notices = append(slices.Clone(v.notices), s.refusal)
+	}
 	if v.created && !s.learn {
 		out.Known, out.CreatedAt = false, time.Time{}
 	}
@@ -247,23 +273,57 @@ func looksLikePath(ref string) bool {
 	return strings.ContainsAny(ref, `/\`) || ref == "." || ref == ".." || filepath.IsAbs(ref)
 }
 
-// Link makes the place of a path part of the recorded project that ref names (see Show). The
-// facts of its former project stay under the former hash, and a notice says so.
+// Root is the directory whose configuration counts for a path: the top of the work tree that
+// git accepts, or of a known project in no repository. Without either it is empty.
+func (p *Registry) Root(ctx context.Context, path string) (string, error) {
+	s, err := p.observe(path)
+	if err != nil {
+		return "", err
+	}
+	var r *record
+	if err := p.log.View(ctx, func(a *registry, _ journal.Head) error {
+		r, _ = a.find(s)
+		return nil
+	}); err != nil {
+		return "", err
+	}
+	switch {
+	case s.gitRoot == "" && r == nil:
+		return "", nil
+	case s.gitRoot == "":
+		return filepath.FromSlash(s.root), nil
+	case r != nil && !s.foreign:
+		return s.gitRoot, nil
+	}
+	key := s.gitRoot + "\x00" + s.Birth
+	accepted, asked := p.accepted.Load(key)
+	if !asked {
+		accepted = p.accepts(ctx, s)
+		p.accepted.Store(key, accepted)
+	}
+	if accepted == true {
+		return s.gitRoot, nil
+	}
+	return "", nil
+}
+
+// Link makes the place of a path part of the recorded project that ref names (see Show). Only a
+// person may call it: it is how a claim is confirmed. The facts of its former project stay
+// under the former hash, and a notice says so.
 func (p *Registry) Link(ctx context.Context, path, ref string) (Project, error) {
 	s, err := p.observe(path)
 	if err != nil {
 		return Project{}, err
 	}
-	if s.ID != "" {
-		return Project{}, fmt.Errorf("%s says which project this is: change %s instead", s.idFile(), idFileName)
-	}
-	if err := p.listFirstCommits(ctx, s); err != nil {
+	s.learn = true
+	if err := p.askGit(ctx, s); err != nil {
 		return Project{}, err
 	}
 	out, err := p.Show(ctx, ref)
 	if err != nil {
 		return Project{}, err
 	}
+	var linked *record
 	err = p.update(ctx, func(a *registry, now time.Time) ([]change, error) {
 		s.now = now
 		to, err := a.named(out.Hash)
@@ -272,8 +332,12 @@ func (p *Registry) Link(ctx context.Context, path, ref string) (Project, error) 
 		}
 		from, _ := a.at(s)
 		if from != nil && from.Hash == to.Hash {
-			out = to.project()
-			return nil, nil
+			next := to.with(s, to.placeOf(s))
+			out = next.project()
+			if next.equal(to) {
+				return nil, nil
+			}
+			return []change{{Put: next}}, nil
 		}
 		var changes []change
 		var notices []string
@@ -282,6 +346,10 @@ func (p *Registry) Link(ctx context.Context, path, ref string) (Project, error) 
 			notices = []string{fmt.Sprintf("what was remembered here before stays in project %s", from.Hash)}
 		}
 		next := to.with(s, to.placeOf(s))
+		if next.Secret == "" && s.secretDir != "" {
+			next.Secret = newSecret()
+		}
+		linked = next
 		next.Unlinked = slices.DeleteFunc(slices.Clone(next.Unlinked), func(k string) bool { return k == s.key() })
 		if i := next.placeOf(s); from != nil && i >= 0 {
 			next.Places[i].LinkedFrom = from.Hash
@@ -290,7 +358,21 @@ func (p *Registry) Link(ctx context.Context, path, ref string) (Project, error) 
 		out.Notices = notices
 		return append(changes, change{Put: next}), nil
 	})
+	if err == nil && linked != nil {
+		p.keepSecret(s, linked)
+	}
 	return out, err
+}
+
+// FirstCommits lists the first commits of the repository that a path is in, if they are known:
+// those of a shallow clone are not.
+func (p *Registry) FirstCommits(ctx context.Context, path string) ([]string, error) {
+	s, err := p.observe(path)
+	if err != nil {
+		return nil, err
+	}
+	err = p.askGit(ctx, s)
+	return s.firstCommits, err
 }
 
 // Unlink removes the place of a path from its project, which keeps its memory. The path is
@@ -300,9 +382,6 @@ func (p *Registry) Unlink(ctx context.Context, path string) (Project, error) {
 	s, err := p.observe(path)
 	if err != nil {
 		return p.unlinkGone(ctx, path, err)
-	}
-	if s.ID != "" {
-		return Project{}, fmt.Errorf("%s says which project this is: remove or change it", s.idFile())
 	}
 	return p.take(ctx, s, path)
 }

@@ -175,7 +175,25 @@ func TestAnywhereInAProjectIsTheProject(t *testing.T) {
 	if app.Name != "app" || app.Root != filepath.ToSlash(b.path("app")) || !app.Known {
 		t.Errorf("%+v", app)
 	}
-	b.different("no repository", app, b.resolve(p, "plain"), b.resolve(p, "plain/sub"), b.resolve(p, "."))
+	b.different("no repository", app, b.resolve(p, "plain/sub"), b.resolve(p, "plain"), b.resolve(p, "."))
+	b.mkdir("plain/other/deep")
+	plain := b.resolve(p, "plain")
+	b.same("below a known directory without a repository", plain, b.resolve(p, "plain/other/deep"), b.lookup(p, "plain/other"))
+	if deep := b.lookup(p, "plain/other/deep"); deep.Root != plain.Root || !deep.Known {
+		t.Errorf("%+v", deep)
+	}
+}
+
+// The home directory and what is above it are no projects of what lies in them.
+func TestHomeIsNoProjectOfWhatIsBelow(t *testing.T) {
+	b := newBench(t)
+	b.mkdir("me/notes/deep")
+	p := b.open(&Options{Home: b.path("me")})
+	me, all := b.resolve(p, "me"), b.resolve(p, ".")
+	b.different("below the home directory", me, all, b.lookup(p, "me/notes"))
+	b.same("named itself", me, b.lookup(p, "me"))
+	notes := b.resolve(p, "me/notes")
+	b.same("below another directory", notes, b.lookup(p, "me/notes/deep"))
 }
 
 func TestLookupRecordsNothing(t *testing.T) {

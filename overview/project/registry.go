@@ -25,6 +25,7 @@ type Place struct {
 	GitDir string `json:"git_dir,omitempty"` // what it is known by, if it is a repository: the common directory, or the work tree's own when work trees are isolated
 	Birth  string `json:"birth,omitempty"`   // see birth: a new git directory in its place has another one
 
+	Claim      string `json:"id,omitempty"`          // of the identity file there, when it was last seen
 	LinkedFrom string `json:"linked_from,omitempty"` // the hash of the project it was before Link
 }
 
@@ -34,6 +35,7 @@ type record struct {
 	ID           string    `json:"id,omitempty"`
 	CreatedAt    time.Time `json:"created_at"`
 	ListedAt     time.Time `json:"asked_at,omitzero"` // when git last listed the first commits
+	Secret       string    `json:"secret,omitempty"`  // see secretFile
 	Remote       string    `json:"remote,omitempty"`
 	FirstCommits []string  `json:"first_commits,omitempty"`
 	Places       []Place   `json:"places"`
@@ -147,6 +149,7 @@ func (r *record) with(s *observation, i int) *record {
 	default: // work trees that share a repository differ in their roots
 		next.Places[i].Birth = s.Birth
 	}
+	next.Places[i].Claim = s.Claim
 	next.Former = slices.DeleteFunc(slices.Clone(r.Former), func(f string) bool { return f == s.Root && i == len(r.Places) })
 	next.learn(s)
 	if i > 0 && r.Remote != "" {
@@ -181,7 +184,7 @@ func (r *record) learn(s *observation) {
 	if s.Remote != "" {
 		r.Remote = s.Remote
 	}
-	if s.ID != "" {
+	if s.ID != "" && !s.taken {
 		r.ID = s.ID
 	}
 	if s.ranGit && s.hasCommit { // before the first commit git lists nothing
@@ -217,15 +220,6 @@ func (s *observation) at(p Place, same func(a, b string) bool) bool {
 // placeOf is the number of the record's place that an observation is at, or negative.
 func (r *record) placeOf(s *observation) int {
 	return slices.IndexFunc(r.Places, func(p Place) bool { return s.at(p, sameFile) })
-}
-
-func (a *registry) byID(id string) *record {
-	for _, r := range a.records {
-		if r.ID == id {
-			return r
-		}
-	}
-	return nil
 }
 
 // free is a hash for an identity that no project has or had.

@@ -10,13 +10,22 @@ import (
 
 // observation is what was found at a path.
 type observation struct {
-	Place            // as it would be recorded
-	root      string // the work tree or directory that the path is in
-	ID        string // of the identity file
+	Place              // as it would be recorded
+	path      string   // as it was given
+	refused   []string // tops of repositories that git does not accept
+	home      string   // the user's: no project unless it is the path itself
+	root      string   // the work tree or directory that the path is in
+	ID        string   // of the identity file: a claim
+	taken     bool     // another project has that identity
 	Remote    string
-	common    string // the repository's common directory, where config and objects are
-	head      string // the git directory whose HEAD is the work tree's
-	hasCommit bool   // that HEAD is a commit
+	common    string   // the repository's common directory, where config and objects are
+	hasCommit bool     // its HEAD is a commit
+	gitRoot   string   // the top of the work tree or bare repository; also if the identity file is below
+	secretDir string   // its common directory
+	secrets   []string // in it
+	foreign   bool     // it is another user's: git must accept it
+	refusal   string   // why the repository is not used
+	ended     bool     // it is the end all the same: what is above belongs to somebody else
 
 	ranGit       bool     // git has run, if it was needed
 	firstCommits []string // the first commits, sorted, if known
@@ -41,32 +50,72 @@ const listAgain = 24 * time.Hour
 // process has changed.
 func (a *registry) decide(s *observation) resolution {
 	var v resolution
+	r, i := a.find(s)
+	if r == nil && s.gitRoot != "" && !s.ranGit { // does git accept it?
+		v = a.newProject(s, v)
+		v.needsGit = true
+		return v
+	}
+	named := a.claimed(s, r)
+	if s.taken = named != nil; s.taken && r != nil && s.ID != r.Places[i].Claim {
+		v.notices = append(v.notices, fmt.Sprintf("%s says that this is project %s (%s), which only you can confirm: `lean-ctx project link %[2]s`", s.idFile(), named.Hash, named.root()))
+	}
+	switch {
+	case r != nil:
+		return a.atPlace(r, i, s, v)
+	case named != nil && named.opensTo(s) && !slices.Contains(named.Unlinked, s.key()):
+		s.taken = false
+		return v.known(named, named.placeOf(s), s)
+	}
+	return a.moved(s, v)
+}
+
+// claimed is the project, other than r, that has the identity of an observation.
+func (a *registry) claimed(s *observation, r *record) *record {
+	if s.ID == "" || r != nil && r.ID == s.ID {
+		return nil
+	}
+	for _, other := range a.records {
+		if other != r && other.ID == s.ID {
+			return other
+		}
+	}
+	return nil
+}
+
+// opensTo reports whether an observation has a project's secret.
+func (r *record) opensTo(s *observation) bool {
+	return r.Secret != "" && slices.Contains(s.secrets, r.Secret)
+}
+
+// find finds the record with the place of an observation, or with the nearest place above a
+// directory that is in no repository.
+func (a *registry) find(s *observation) (*record, int) {
 	r, i := a.at(s)
-	if s.ID != "" {
-		if named := a.byID(s.ID); named != nil {
-			if r != nil && r != named {
-				v.leaves(r, s, "the identity file names another project: what was remembered here before stays in project %s", r.Hash)
+	if r == nil && s.gitRoot == "" && s.ID == "" && !s.ended {
+		return a.above(s)
+	}
+	return r, i
+}
+
+// above finds the nearest project above a directory that is in no repository, and has the
+// observation be of it.
+func (a *registry) above(s *observation) (*record, int) {
+	for dir := path.Dir(s.Root); dir != s.home && path.Dir(dir) != dir; dir = path.Dir(dir) {
+		for _, r := range a.records {
+			i := slices.IndexFunc(r.Places, func(p Place) bool { return p.Root == dir && (p.GitDir == "" || !p.exists()) })
+			if i >= 0 {
+				s.Root, s.root = dir, dir
+				return r, i
 			}
-			return v.known(named, named.placeOf(s), s)
-		}
-		if r != nil && r.ID != "" {
-			v.leaves(r, s, "the identity file changed: what was remembered here before stays in project %s", r.Hash)
-			return a.newProject(s, v)
 		}
 	}
-	if r != nil {
-		return a.atPlace(r, i, s)
-	}
-	if s.GitDir != "" {
-		return a.moved(s, v)
-	}
-	return a.newProject(s, v)
+	return nil, 0
 }
 
 // atPlace is the resolution for an observation at place i of a record: that record, unless
 // another repository is there now.
-func (a *registry) atPlace(r *record, i int, s *observation) resolution {
-	var v resolution
+func (a *registry) atPlace(r *record, i int, s *observation, v resolution) resolution {
 	if p := r.Places[i]; p.GitDir != "" && s.GitDir != "" && p.Birth != s.Birth {
 		if !s.ranGit {
 			return resolution{record: r, needsGit: true}
@@ -110,6 +159,7 @@ func (v resolution) known(r *record, i int, s *observation) resolution {
 		return v
 	}
 	next := r.with(s, i)
+	next.giveSecret(s)
 	if !next.equal(r) {
 		v.record, v.changes = next, append(v.changes, change{Put: next})
 	}
@@ -117,7 +167,7 @@ func (v resolution) known(r *record, i int, s *observation) resolution {
 }
 
 func (r *record) equal(o *record) bool {
-	return r.ID == o.ID && r.Remote == o.Remote && r.ListedAt.Equal(o.ListedAt) &&
+	return r.ID == o.ID && r.Secret == o.Secret && r.Remote == o.Remote && r.ListedAt.Equal(o.ListedAt) &&
 		slices.Equal(r.FirstCommits, o.FirstCommits) && slices.Equal(r.Places, o.Places) && slices.Equal(r.Former, o.Former)
 }
 
@@ -126,19 +176,14 @@ func (a *registry) newProject(s *observation, v resolution) resolution {
 	if s.learn && s.hasCommit && !s.ranGit {
 		v.needsGit = true
 	}
-	r := &record{Hash: a.free(s.identity()), CreatedAt: s.now, Places: []Place{s.Place}}
+	r := &record{Hash: a.free(s.key()), CreatedAt: s.now, Places: []Place{s.Place}}
 	r.learn(s)
+	if s.learn {
+		r.giveSecret(s)
+	}
 	v.record, v.created = r, true
 	v.changes = append(v.changes, change{Put: r})
 	return v
-}
-
-// identity is what the hash of a new project is made of.
-func (s *observation) identity() string {
-	if s.ID != "" {
-		return "id:" + s.ID
-	}
-	return s.key()
 }
 
 // key names the place.
@@ -149,28 +194,25 @@ func (s *observation) key() string {
 	return "path:" + s.Root
 }
 
-// moved is the resolution for a repository at a place that no project has. It is the one
-// project with the same first commit and remote that is gone from all its places, else a new one.
+// moved is the resolution for a place that no project has. It is the one project that is gone
+// from all its places and whose secret is here, else a new one. A directory without a
+// repository is the one that is gone and has the same identity file.
 func (a *registry) moved(s *observation, v resolution) resolution {
-	if s.hasCommit && !s.ranGit && len(a.records) > 0 {
-		v = a.newProject(s, v)
-		v.needsGit = true
-		return v
-	}
 	var gone, like []*record
 	placed := func(r *record) bool { return len(r.Places) > 0 }
 	why := map[*record]string{}
 	for _, r := range a.records {
-		if !intersect(r.FirstCommits, s.firstCommits) || !r.couldBe(s) {
+		if !r.couldBe(s) {
 			continue
 		}
+		proven := r.opensTo(s) || r.sameDirectory(s)
 		switch {
+		case !proven && !r.similar(s):
+			continue
 		case slices.ContainsFunc(r.Places, Place.exists):
 			why[r] = "which is still there"
-		case r.ID != "":
-			why[r] = "which is known by the identity " + r.ID
-		case r.Remote != s.Remote:
-			why[r] = "which is gone, and had another remote"
+		case !proven:
+			why[r] = "which is gone"
 		default:
 			gone, why[r] = append(gone, r), "which is gone too"
 		}
@@ -180,15 +222,44 @@ func (a *registry) moved(s *observation, v resolution) resolution {
 		gone = slices.DeleteFunc(gone, func(r *record) bool { return !placed(r) })
 	}
 	if len(gone) == 1 {
+		s.taken = false
 		next := gone[0].replaced(s)
+		next.giveSecret(s)
 		v.record, v.changes = next, append(v.changes, change{Put: next})
-		v.notices = append(v.notices, fmt.Sprintf("moved from %s, which is gone (same first commit and remote); if this is another project, run `lean-ctx project unlink %s`", gone[0].root(), s.Root))
+		v.notices = append(v.notices, fmt.Sprintf("moved from %s, which is gone; if this is another project, run `lean-ctx project unlink %s`", gone[0].root(), s.Root))
 		return v
 	}
-	if len(like) > 0 && s.ID == "" {
+	if len(like) > 0 {
 		v.notices = append(v.notices, doubt(like, why))
 	}
 	return a.newProject(s, v)
+}
+
+// sameDirectory reports whether a directory without a repository has the identity file of a
+// project that never had one. The caller finds out whether that is gone.
+func (r *record) sameDirectory(s *observation) bool {
+	return s.gitRoot == "" && s.ID != "" && s.ID == r.ID && len(r.Places) > 0 && r.plain()
+}
+
+// plain reports whether a project was never in a repository.
+func (r *record) plain() bool {
+	return r.Secret == "" && !slices.ContainsFunc(r.Places, func(p Place) bool { return p.GitDir != "" })
+}
+
+// similar reports whether a record is worth a hint: it proves nothing.
+func (r *record) similar(s *observation) bool {
+	if s.ID != "" {
+		return s.ID == r.ID || r.ID == "" && intersect(r.FirstCommits, s.firstCommits)
+	}
+	moved := s.gitRoot == "" && r.plain() && len(r.Places) > 0 && projectName(r.root()) == projectName(s.root) && !slices.ContainsFunc(r.Places, Place.exists)
+	return moved || intersect(r.FirstCommits, s.firstCommits)
+}
+
+// giveSecret gives a project in a repository a secret, if it has none.
+func (r *record) giveSecret(s *observation) {
+	if r.Secret == "" && s.secretDir != "" {
+		r.Secret = newSecret()
+	}
 }
 
 // couldBe reports whether a record may be followed to the place of an observation.
@@ -196,7 +267,7 @@ func (r *record) couldBe(s *observation) bool {
 	if slices.Contains(r.Unlinked, s.key()) || len(r.Places) == 0 && len(r.Unlinked) > 0 {
 		return false
 	}
-	if s.ID != "" && r.ID != "" { // an identity is stronger than likeness
+	if s.ID != "" && r.ID != "" && s.ID != r.ID { // an identity is stronger than likeness
 		return false
 	}
 	// A linked work tree with a separate project keeps its name when it moves.
@@ -230,7 +301,7 @@ func doubt(all []*record, why map[*record]string) string {
 	if n := len(all) - len(names); n > 0 {
 		more = fmt.Sprintf("; and %d more", n)
 	}
-	return fmt.Sprintf("this repository looks like %s%s. %s; run `lean-ctx project link %s` to share one", strings.Join(names, "; "), more, apart, to)
+	return fmt.Sprintf("this looks like %s%s. %s; run `lean-ctx project link %s` to share one", strings.Join(names, "; "), more, apart, to)
 }
 
 // linkedTree is the name of a work tree beside a repository's first, by its git directory.

@@ -340,12 +340,13 @@ func run(ctx context.Context, dir string, o *Options, input string, args ...stri
 }
 
 // Git runs the git program in dir with a standard input. It only reads: it prompts nobody,
-// fetches nothing, and runs no program that the repository's configuration names.
+// fetches nothing, and runs no program that the repository's configuration names. No protocol
+// is allowed, since a git before 2.44 fetches what a partial clone lacks whatever it is told.
 func Git(ctx context.Context, program, dir, input string, args ...string) ([]byte, error) {
 	fixed := []string{"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "log.showSignature=false"}
 	cmd := exec.CommandContext(ctx, program, append(fixed, args...)...)
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(input)
-	cmd.Env = append(withoutGit(os.Environ()), "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+	cmd.Env = append(withoutGit(os.Environ()), "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
 	cmd.WaitDelay = time.Second
 	return cmd.Output()
 }

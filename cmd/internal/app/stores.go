@@ -229,7 +229,7 @@ func (s *stores) library(ctx context.Context, sc op.Scope) (*knowledge.Library, 
 func (s *stores) others(all []project.Project) iter.Seq2[*knowledge.Store, error] {
 	return func(yield func(*knowledge.Store, error) bool) {
 		for _, p := range all {
-			settings, err := s.config.For(p.Root)
+			settings, err := s.config.For(p.Root, p.Root)
 			if err == nil && !settings.CrossProjectSearch {
 				continue
 			}
@@ -301,7 +301,11 @@ func (s *stores) settings(sc op.Scope) (config.Settings, string, error) {
 	if err != nil {
 		return config.Settings{}, "", err
 	}
-	settings, err := s.config.For(dir)
+	root, err := s.rootOf(dir)
+	if err != nil {
+		return config.Settings{}, "", err
+	}
+	settings, err := s.config.For(dir, root)
 	for _, w := range settings.Warnings {
 		s.warnOnce(w)
 	}
@@ -326,10 +330,30 @@ func (s *stores) projectRegistry(sc op.Scope) (*project.Registry, string, error)
 	if err != nil {
 		return nil, "", err
 	}
-	p, err := openOnce(s, settings.Worktrees, func() (*project.Registry, error) {
-		return project.Open(s.config.DataDir, &project.Options{Worktrees: settings.Worktrees, Logger: s.logger})
-	})
+	p, err := s.registry(settings.Worktrees)
 	return p, dir, err
+}
+
+// registry opens the map of projects.
+func (s *stores) registry(worktrees string) (*project.Registry, error) {
+	return openOnce(s, worktrees, func() (*project.Registry, error) {
+		home, _ := s.config.Home() // without one nothing is left out
+		return project.Open(s.config.DataDir, &project.Options{Worktrees: worktrees, Home: home, Logger: s.logger})
+	})
+}
+
+// rootOf is the directory whose configuration counts in dir; empty: none. What is wrong with the
+// directory is said when its project is looked for.
+func (s *stores) rootOf(dir string) (string, error) {
+	projects, err := s.registry(config.Share)
+	if err != nil {
+		return "", err
+	}
+	root, err := projects.Root(context.Background(), dir)
+	if err != nil {
+		s.logger.Debug("a directory has no configuration", "directory", dir, "error", err)
+	}
+	return root, nil
 }
 
 // project finds the project of a call and where its stores are. An operation that changes

@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/op"
+	"leanctx/internal/refusal"
 	"leanctx/knowledge/replica"
 )
 
@@ -40,8 +43,29 @@ func (w projectStores) sync(ctx context.Context, o replica.Options) (replica.Rep
 	if err != nil {
 		return replica.Report{}, err
 	}
+	if err := w.sameHistory(ctx); err != nil {
+		return replica.Report{}, err
+	}
 	o.Root, o.Project = w.project.Root, recognised(w.project)
 	return replica.Sync(ctx, store, o)
+}
+
+// sameHistory refuses to write a project's facts into a repository with another history: they
+// could be pushed to others with it. What is not known, in a shallow clone, is not different.
+func (w projectStores) sameHistory(ctx context.Context) error {
+	projects, err := w.registry(config.Share)
+	if err != nil {
+		return err
+	}
+	here, err := projects.FirstCommits(ctx, w.project.Root)
+	ours := w.project.FirstCommits
+	if err != nil || len(here) == 0 || len(ours) == 0 || slices.ContainsFunc(here, func(c string) bool { return slices.Contains(ours, c) }) {
+		return err
+	}
+	return &refusal.HintError{
+		Problem: fmt.Sprintf("the repository at %s has another history than project %s: its first commit is %.12s and not %.12s", w.project.Root, w.project.Hash, here[0], ours[0]),
+		Hint:    "lean-ctx project unlink makes it a separate project; lean-ctx project link " + w.project.Hash + " says that it is the same",
+	}
 }
 
 // recognised is how a project is recognised in its clones. A remote that is a path says

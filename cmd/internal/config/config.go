@@ -7,7 +7,7 @@
 // then the default; the first one that is set wins. An environment
 // variable with an empty value counts as not set.
 //
-//	LEAN_CTX_DATA_DIR       where everything is kept    (default ~/.lean-ctx)
+//	LEAN_CTX_DATA_DIR       where everything is kept    (default ~/.lean-ctx): absolute, or from ~
 //	LEAN_CTX_PROJECT_ROOT   the project                 (default: the working directory)
 //	LEAN_CTX_AGENT          the agent's id
 //	LEAN_CTX_LOG            debug, info, warn, error    (default warn)
@@ -21,14 +21,15 @@
 //
 //	{
 //	  "worktrees": "share",            // or "isolate": a memory for each work tree
-//	  "cross_project_search": true,    // false: search stays in its own project
+//	  "cross_project_search": true,    // false: search and agents stay in their own project
+//	  "cross_project_write": false,    // true: an agent may write into another project that it names
 //	  "auto_diary": true,              // false: hooks write no diary entry when a session ends
 //	  "hooks": true,                   // false: hooks say nothing
 //	  "sensitive": [{"id": "ticket", "pattern": "SEC-[0-9]{6}"}]
 //	}
 //
-// A project's file comes with a clone, so it is not trusted. It can switch the search across
-// projects off, but not on again. It can add rules for secrets, but remove none.
+// A project's file comes with a clone, so it is not trusted. It can switch what crosses projects
+// off, but not on again. It can add rules for secrets, but remove none.
 package config
 
 import (
@@ -61,7 +62,6 @@ const (
 	dataDirName   = ".lean-ctx"
 	userFileName  = "config.json"
 	projectFile   = ".lean-ctx.json"
-	gitMarkerName = ".git"
 	legacyDirName = "lean-ctx"
 	modelsDirName = "models"
 )
@@ -86,6 +86,10 @@ func env(name string) string { return strings.TrimSpace(os.Getenv(name)) }
 func Load(project, agent string) (*Config, error) {
 	c := &Config{DataDir: env(DataDirVar), Agent: cmp.Or(strings.TrimSpace(agent), env(AgentVar)), LogLevel: slog.LevelWarn}
 	home, err := c.Home()
+	if c.DataDir != "" && !filepath.IsAbs(c.DataDir) && !strings.HasPrefix(c.DataDir, "~") {
+		// A client that expands no variables would make a directory in every project.
+		return nil, &refusal.HintError{Problem: fmt.Sprintf("%s: %q is no absolute path", DataDirVar, c.DataDir), Hint: "give the whole path, or one that begins with ~"}
+	}
 	if c.DataDir == "" {
 		if err != nil {
 			return nil, &refusal.HintError{Problem: "data directory: " + err.Error(), Hint: "set " + DataDirVar}

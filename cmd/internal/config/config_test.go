@@ -56,7 +56,7 @@ func TestLoad(t *testing.T) {
 		{"environment", map[string]string{DataDirVar: "/d", ProjectVar: "/p", AgentVar: "cursor-a3f8", LogVar: "debug"}, "", "", "/d", "/p", "cursor-a3f8", "DEBUG"},
 		{"data directory alone", map[string]string{DataDirVar: "/d"}, "", "", "/d", "/w", "", "WARN"},
 		{"flags before environment", map[string]string{ProjectVar: "/p", AgentVar: "cursor-a3f8"}, "/q", "claude-1111", "/h/.lean-ctx", "/q", "claude-1111", "WARN"},
-		{"relative", map[string]string{DataDirVar: "d/../e", ProjectVar: "../h"}, "", "", "/w/e", "/h", "", "WARN"},
+		{"relative", map[string]string{ProjectVar: "../h"}, "", "", "/h/.lean-ctx", "/h", "", "WARN"},
 		{"home", map[string]string{DataDirVar: "~/d", ProjectVar: "~/p/"}, "", "", "/h/d", "/h/p", "", "WARN"},
 		{"a tilde inside is a letter", map[string]string{DataDirVar: "/d/~/x"}, "", "", "/d/~/x", "/w", "", "WARN"},
 		{"white space around", map[string]string{DataDirVar: " /d ", AgentVar: " a-1 "}, "", "", "/d", "/w", "a-1", "WARN"},
@@ -108,10 +108,15 @@ func TestLoadWithoutHome(t *testing.T) {
 
 func TestLoadRefuses(t *testing.T) {
 	for name, env := range map[string]map[string]string{
-		"another's home":          {DataDirVar: "~bob/x"},
-		"another's home, project": {ProjectVar: "~bob"},
-		"another's home, models":  {ModelsDirVar: "~bob"},
-		"no such level":           {LogVar: "loud"},
+		"data directory: relative":   {DataDirVar: "mem"},
+		"data directory: dots":       {DataDirVar: "../mem"},
+		"data directory: a variable": {DataDirVar: "${HOME}/mem"},
+		"data directory: $HOME":      {DataDirVar: "$HOME/mem"},
+		"data directory: quoted":     {DataDirVar: `"/mem"`},
+		"another's home":             {DataDirVar: "~bob/x"},
+		"another's home, project":    {ProjectVar: "~bob"},
+		"another's home, models":     {ModelsDirVar: "~bob"},
+		"no such level":              {LogVar: "loud"},
 	} {
 		at(t, env)
 		if _, err := Load("", ""); err == nil {

@@ -29,10 +29,11 @@ const (
 type Settings struct {
 	Worktrees          string        `json:"worktrees"`
 	CrossProjectSearch bool          `json:"cross_project_search"`
-	AutoDiary          bool          `json:"auto_diary"` // hooks may end a session with a diary entry
-	Hooks              bool          `json:"hooks"`      // hooks may say something
-	Sensitive          []secret.Rule `json:"sensitive"`  // the user's, then the project's
-	Warnings           []string      `json:"-"`          // unknown keys, and settings a project's file may not have
+	CrossProjectWrite  bool          `json:"cross_project_write"` // an agent may write into a project that it names
+	AutoDiary          bool          `json:"auto_diary"`          // hooks may end a session with a diary entry
+	Hooks              bool          `json:"hooks"`               // hooks may say something
+	Sensitive          []secret.Rule `json:"sensitive"`           // the user's, then the project's
+	Warnings           []string      `json:"-"`                   // unknown keys, and settings a project's file may not have
 }
 
 const sensitiveKey = "sensitive"
@@ -41,6 +42,7 @@ const sensitiveKey = "sensitive"
 var wants = map[string]string{
 	"worktrees":            `must be "share" or "isolate"`,
 	"cross_project_search": "must be true or false",
+	"cross_project_write":  "must be true or false",
 	"auto_diary":           "must be true or false",
 	"hooks":                "must be true or false",
 	sensitiveKey:           `must be a list of {"id": …, "pattern": …}`,
@@ -53,15 +55,16 @@ func defaults() Settings {
 // UserFile is the path of the user's configuration file.
 func (c *Config) UserFile() string { return filepath.Join(c.DataDir, userFileName) }
 
-// For reads the settings for the project that contains dir, from the user's and the
-// project's file. A missing file sets nothing. A malformed file is an error, because a
-// wrong guess could leak data.
-func (c *Config) For(dir string) (Settings, error) {
+// For reads the settings for dir, from the user's file and the project's. That is the nearest one
+// in dir or above it, up to root, the top of the project; none if root is empty. It must be a
+// regular file of this user or root: anybody can put one into a directory that is shared. A
+// missing file sets nothing. A malformed file is an error, because a wrong guess could leak data.
+func (c *Config) For(dir, root string) (Settings, error) {
 	user := defaults()
 	if _, err := user.read(c.UserFile()); err != nil {
 		return user, err
 	}
-	path := findProjectFile(dir)
+	path := findProjectFile(dir, root)
 	if path == "" {
 		return user, nil
 	}
@@ -75,6 +78,7 @@ func (c *Config) For(dir string) (Settings, error) {
 		s.warn(path, "cross_project_search was switched off in %s and cannot be switched on here", c.UserFile())
 		s.CrossProjectSearch = false
 	}
+	s.CrossProjectWrite = s.CrossProjectWrite && user.CrossProjectWrite
 	s.AutoDiary, s.Hooks = s.AutoDiary && user.AutoDiary, s.Hooks && user.Hooks
 	rules := user.Sensitive
 	for _, r := range s.Sensitive {
@@ -181,25 +185,26 @@ func check(path string, rules []secret.Rule) error {
 	return nil
 }
 
-// findProjectFile looks in dir and its parents, up to the root of the Git work tree.
-// Outside of one it looks only in dir: a parent does not belong to the project.
-func findProjectFile(dir string) string {
-	dir = filepath.Clean(dir)
-	found := ""
-	for at := dir; ; at = filepath.Dir(at) {
-		path := filepath.Join(at, projectFile)
-		if info, err := os.Stat(path); found == "" && err == nil && info.Mode().IsRegular() {
-			found = path
-		}
-		if _, err := os.Lstat(filepath.Join(at, gitMarkerName)); err == nil {
-			return found
-		}
-		if filepath.Dir(at) == at {
-			break
-		}
-	}
-	if filepath.Dir(found) != dir {
+// findProjectFile looks in dir and its parents, up to root.
+func findProjectFile(dir, root string) string {
+	if root == "" {
 		return ""
 	}
-	return found
+	for _, name := range []*string{&dir, &root} {
+		if real, err := filepath.EvalSymlinks(*name); err == nil {
+			*name = real
+		}
+	}
+	if rel, err := filepath.Rel(root, dir); err != nil || !filepath.IsLocal(rel) {
+		dir = root
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		path := filepath.Join(at, projectFile)
+		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && ownedByUs(info) {
+			return path
+		}
+		if at == root || filepath.Dir(at) == at {
+			return ""
+		}
+	}
 }

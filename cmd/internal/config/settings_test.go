@@ -74,6 +74,9 @@ func TestSettings(t *testing.T) {
 				Warnings: []string{`ROOT/p/.lean-ctx.json: the rule "ticket" of ROOT/data/config.json counts`}}},
 		{"no automatic diary, whoever says so", map[string]string{user: `{"auto_diary": false}`, project: `{"auto_diary": true}`}, Settings{Hooks: true, Worktrees: Share, CrossProjectSearch: true}},
 		{"no automatic diary in a project", map[string]string{project: `{"auto_diary": false}`}, Settings{Hooks: true, Worktrees: Share, CrossProjectSearch: true}},
+		{"writing into other projects", map[string]string{user: `{"cross_project_write": true}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, CrossProjectWrite: true}},
+		{"a clone cannot allow it", map[string]string{project: `{"cross_project_write": true}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
+		{"but forbid it", map[string]string{user: `{"cross_project_write": true}`, project: `{"cross_project_write": false}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
 		{"hooks off, whoever says so", map[string]string{user: `{"hooks": false}`, project: `{"hooks": true}`}, Settings{AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
 		{"found from below, as far as the work tree", map[string]string{"p/.git/": "", project: `{"worktrees": "isolate"}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Isolate, CrossProjectSearch: true}},
 		{"not from above the work tree", map[string]string{"p/a/.git": "gitdir: x", project: `{"worktrees": "isolate"}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
@@ -88,7 +91,14 @@ func TestSettings(t *testing.T) {
 			if strings.Contains(tt.name, "above") || strings.Contains(tt.name, "below") || strings.Contains(tt.name, "nearest") {
 				dir = filepath.Join(root, "p", "a", "b")
 			}
-			got, err := load(t, root).For(dir)
+			top := filepath.Join(root, "p")
+			switch {
+			case strings.Contains(tt.name, "above the"):
+				top = filepath.Join(top, "a")
+			case strings.Contains(tt.name, "above without"):
+				top = ""
+			}
+			got, err := load(t, root).For(dir, top)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,6 +109,24 @@ func TestSettings(t *testing.T) {
 				t.Error(d)
 			}
 		})
+	}
+}
+
+// A link may lead anywhere, and a directory or a pipe is no file.
+func TestProjectFileIsRegular(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, map[string]string{"far": `{"hooks": false}`, "dir/.lean-ctx.json/": ""})
+	if err := os.Mkdir(filepath.Join(root, "p"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(root, "far"), filepath.Join(root, "p", projectFile)); err != nil {
+		t.Skip(err)
+	}
+	for _, name := range []string{"p", "dir"} {
+		dir := filepath.Join(root, name)
+		if s, err := load(t, root).For(dir, dir); err != nil || !s.Hooks {
+			t.Errorf("%s: %+v, %v", name, s, err)
+		}
 	}
 }
 
@@ -115,14 +143,14 @@ func TestSettingsRefused(t *testing.T) {
 	} {
 		root := t.TempDir()
 		write(t, root, map[string]string{"data/config.json": content})
-		_, err := load(t, root).For(root)
+		_, err := load(t, root).For(root, root)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", content, err, want)
 		}
 	}
 	root := t.TempDir()
 	write(t, root, map[string]string{"data/config.json/x": ""})
-	if _, err := load(t, root).For(root); err == nil {
+	if _, err := load(t, root).For(root, root); err == nil {
 		t.Error("a directory was read as a file that says nothing")
 	}
 }
@@ -135,7 +163,7 @@ func TestAddRule(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, err := c.For(root)
+	s, err := c.For(root, root)
 	if err != nil {
 		t.Fatal(err)
 	}
