@@ -68,6 +68,7 @@ func canonical(d *Document) *Document {
 	c.Tombstones = sorted(d.Tombstones, func(a, b Tombstone) int {
 		return cmp.Or(compareNames(a.Category, b.Category), compareNames(a.Key, b.Key), a.ErasedAt.Compare(b.ErasedAt))
 	})
+	c.Renames = sorted(d.Renames, func(a, b Rename) int { return cmp.Or(a.At.Compare(b.At), a.From.compare(b.From), a.To.compare(b.To)) })
 	return &c
 }
 

@@ -264,7 +264,16 @@ type Tombstone struct {
 	Key      string    `json:"key"`
 	ErasedAt time.Time `json:"erased_at"`
 
+	Names    []FormerName `json:"names,omitempty"`    // that it had before
+	Versions []string     `json:"versions,omitempty"` // the ids of what was erased
+
 	Extra Unknown `json:",embed"`
+}
+
+// FormerName is a hashed name that an erased fact had, and until when it had it.
+type FormerName struct {
+	Name  string    `json:"name"`
+	Until time.Time `json:"until"`
 }
 
 // Document is a whole fact file. Seq, Generation and RecordedAt belong to the
@@ -287,6 +296,7 @@ type Document struct {
 	Disputes    []Dispute    `json:"disputes,omitempty"`
 	History     []Insight    `json:"history"`
 	Tombstones  []Tombstone  `json:"tombstones,omitempty"`
+	Renames     []Rename     `json:"renames,omitempty"`      // which fact had which name, and until when
 	Commits     []Commit     `json:"last_commits,omitempty"` // the last one of each author, for a day
 	Replica     *Replica     `json:"replica,omitempty"`      // nil: nothing is shared through the repository
 

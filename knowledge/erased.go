@@ -39,18 +39,6 @@ type eraser struct {
 	others  func(dir string, erased []formats.Tombstone) error // [Options].Erased
 }
 
-// erase takes a fact off the disk, and all that was erased in a team.
-func (e *eraser) erase(ctx context.Context, t formats.Tombstone) error {
-	if e.team {
-		return e.tidy(ctx, true)
-	}
-	err := e.purge(ctx)
-	if e.others != nil {
-		err = errors.Join(err, e.others(e.dir, []formats.Tombstone{t}))
-	}
-	return err
-}
-
 // purge writes the facts, the index and the vectors without what was erased.
 func (e *eraser) purge(ctx context.Context) error {
 	if err := errors.Join(e.log.Purge(ctx), e.vectors.prune(ctx)); err != nil {
@@ -65,8 +53,8 @@ func (e *eraser) purge(ctx context.Context) error {
 	return nil
 }
 
-// tidy takes off this disk what was erased in the team, if it is not known to be off it. again
-// does it in any case.
+// tidy takes off this disk what was erased, if it is not known to be off it. again does it in any
+// case.
 func (e *eraser) tidy(ctx context.Context, again bool) error {
 	sum, erased, err := e.tombstones(ctx)
 	if err != nil || sum == "" {

@@ -342,12 +342,14 @@ func erase(ctx context.Context, s *Store, w Withdrawal) (Withdrawn, error) {
 			return nil, refusal.ForUser("the history of [%s] %s holds what somebody of more authority asserted", prose.Line(w.Category), prose.Line(w.Key))
 		}
 		r.Category, r.Key, r.Touched, erased = vs[0].Category, vs[0].Key, ids(vs), vs
-		return []state.Event{{Erase: &formats.Tombstone{Category: r.Category, Key: r.Key, ErasedAt: now}}}, nil
+		return []state.Event{{Erase: &formats.Tombstone{
+			Category: r.Category, Key: r.Key, ErasedAt: now, Names: st.FormerNames(n), Versions: ids(vs),
+		}}}, nil
 	})
 	if err != nil || r.Warned() {
 		return r, err
 	}
-	if err := s.eraser.erase(ctx, formats.Tombstone{Category: r.Category, Key: r.Key, ErasedAt: s.Now()}); err != nil {
+	if err := s.eraser.tidy(ctx, true); err != nil {
 		return Withdrawn{}, fmt.Errorf("[%s] %s is erased from the facts but copies may remain on disk, ask again to finish: %w", w.Category, w.Key, err)
 	}
 	if r.Team {

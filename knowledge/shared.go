@@ -2,7 +2,6 @@ package knowledge
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"leanctx/formats"
@@ -54,14 +53,8 @@ func keepHome(st state.Reader, n fact.ID, now, present time.Time) (events []stat
 // TakeIn commits what decide returns for the newest state, in nobody's name. What it
 // erases is off the disk when TakeIn returns.
 func TakeIn(ctx context.Context, s *Store, decide func(*state.State, time.Time) ([]state.Event, error)) error {
-	erased, nobody := false, s.As(Actor{})
-	err := nobody.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) {
-		events, err := decide(st, now)
-		erased = slices.ContainsFunc(events, func(e state.Event) bool { return e.Erase != nil })
-		return events, err
-	})
-	if err != nil || !erased {
+	if err := s.As(Actor{}).Update(ctx, decide); err != nil {
 		return err
 	}
-	return s.eraser.purge(ctx)
+	return s.eraser.tidy(ctx, false)
 }

@@ -11,7 +11,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"leanctx/formats"
 	"leanctx/internal/atomicfile"
@@ -80,27 +79,22 @@ func Purge(dir string, gone []formats.Tombstone) error {
 		return err
 	}
 	lines, err := readCopy(dir, math.MaxInt, publicOf(key))
-	if err != nil {
+	if err != nil || len(lines) == 0 {
 		return err
 	}
-	erased := map[string]bool{}
-	for _, t := range gone {
-		erased[hashed(formats.Name{Category: t.Category, Key: t.Key})] = true
+	f, erased := Fold(lines), map[ref]string{}
+	for l, name := range f.Erased {
+		erased[l.ref()] = name
 	}
-	for _, l := range slices.Backward(lines) {
-		if l.Op == opRename && erased[hashed(*l.To)] {
-			erased[hashed(formats.Name{Category: l.Category, Key: l.Key})] = true
+	for _, t := range gone {
+		for _, l := range f.about(t) {
+			erased[l.ref()] = hashed(formats.Name{Category: t.Category, Key: t.Key})
 		}
 	}
 	changed := false
 	for i, l := range lines {
-		if l.Op == opRename {
-			continue
-		}
-		for _, name := range l.names() {
-			if erased[name] {
-				lines[i], changed = l.gone(name, key), true
-			}
+		if name, ok := erased[l.ref()]; ok && l.Op != opGone {
+			lines[i], changed = l.gone(name, key), true
 		}
 	}
 	if !changed {

@@ -14,8 +14,8 @@ import (
 
 // diff returns the lines that make the shared part of st of what was folded. They have
 // no id yet, and stand in the order of their times, none before least. Afterwards f has
-// them folded in.
-func (f *Folded) diff(st *state.State, least time.Time) []*Line {
+// them folded in. renamed are the renames of st that are among them.
+func (f *Folded) diff(st *state.State, least time.Time) (lines []*Line, renamed []formats.Rename) {
 	d := differ{f: f, st: st, earliest: least}
 	d.erasures()
 	d.renames()
@@ -26,7 +26,7 @@ func (f *Folded) diff(st *state.State, least time.Time) []*Line {
 		l.diff(&d)
 	}
 	slices.SortStableFunc(d.lines, func(a, b *Line) int { return a.At.Compare(b.At) })
-	return d.lines
+	return d.lines, d.renamed
 }
 
 // differ finds what was done in a store since its lines were folded.
@@ -35,6 +35,7 @@ type differ struct {
 	st       *state.State
 	earliest time.Time // before any time that a line may have
 	lines    []*Line
+	renamed  []formats.Rename // of which lines tell now
 }
 
 // add adds a line and folds it.
@@ -60,51 +61,61 @@ func (d *differ) after(at time.Time) time.Time {
 
 // erasures finds which facts were erased, or revived by an import.
 func (d *differ) erasures() {
+	shared := slices.Collect(d.f.State.Tombstones())
 	there := map[string]bool{}
+	var own []formats.Tombstone
 	for e := range d.st.Tombstones() {
-		name := hashed(formats.Name{Category: e.Category, Key: e.Key})
-		before, again := d.f.State.Erased(fact.IDOf("", name))
-		if there[name] = true; !(again && !e.ErasedAt.After(before.ErasedAt)) && !d.unknownToOthers(e) {
-			d.add(&Line{Op: opErase, At: e.ErasedAt, Name: name})
+		there[hashed(formats.Name{Category: e.Category, Key: e.Key})] = true
+		known := false
+		for _, t := range shared {
+			same := sameErasure(e, t)
+			known, there[t.Key] = known || same, there[t.Key] || same
+		}
+		if !known {
+			own = append(own, e)
 		}
 	}
-	for e := range d.f.State.Tombstones() {
-		if !there[e.Key] {
-			d.add(&Line{Op: opRevive, At: d.st.At(), Name: e.Key})
+	slices.SortFunc(own, func(a, b formats.Tombstone) int {
+		return cmp.Or(a.ErasedAt.Compare(b.ErasedAt), cmp.Compare(a.Category+a.Key, b.Category+b.Key))
+	})
+	for _, e := range own {
+		if l := d.f.erasing(e); l != nil {
+			d.add(l)
+			d.f.forgetFacts(l, e)
 		}
 	}
-	slices.SortFunc(d.lines, func(a, b *Line) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Name, b.Name)) })
+	var revived []string
+	for _, t := range shared {
+		if !there[t.Key] {
+			revived = append(revived, t.Key)
+		}
+	}
+	for _, name := range slices.Sorted(slices.Values(revived)) {
+		d.add(&Line{Op: opRevive, At: d.st.At(), Name: name})
+	}
 }
 
-// unknownToOthers reports whether no line was ever about an erased fact, so that nobody needs to know.
-func (d *differ) unknownToOthers(e formats.Tombstone) bool {
-	return len(d.f.State.Versions(fact.IDOf(e.Category, e.Key))) == 0 && !d.f.mentions(e)
-}
-
-// mentions reports whether a line is about a fact.
-func (f *Folded) mentions(e formats.Tombstone) bool {
-	return len(f.linesAbout[factKey(formats.Name{Category: e.Category, Key: e.Key})])+len(f.linesAbout["gone "+hashed(formats.Name{Category: e.Category, Key: e.Key})]) > 0
-}
-
-// renames finds which facts have another name: their versions are there under it.
+// renames finds which facts got another name since the last sync. Only those are written of which a
+// line tells.
 func (d *differ) renames() {
-	for n, vs := range maps.Collect(d.f.State.All()) {
-		if len(d.st.Versions(n)) > 0 || len(vs) == 0 {
+	var synced time.Time
+	if d.st.Replica != nil {
+		synced = d.st.Replica.Synced
+	}
+	for _, r := range d.st.Renames {
+		there := d.f.State.Versions(fact.IDOf(r.From.Category, r.From.Key))
+		if !r.At.After(synced) || len(there) == 0 {
 			continue
 		}
-		now := d.st.ByID(vs[0].ID)
-		if now == nil || now.RenamedAt == nil || fact.IDOf(now.Category, now.Key) == n || now.Privacy == knowledge.PrivacyLocal {
+		if now := d.st.ByID(there[0].ID); now == nil || now.Privacy == knowledge.PrivacyLocal {
 			continue
 		}
-		to := formats.Name{Category: now.Category, Key: now.Key}
+		d.renamed = append(d.renamed, r)
 		d.add(&Line{
-			Op: opRename, At: *now.RenamedAt, Category: vs[0].Category, Key: vs[0].Key, To: &to,
-			Merge: len(d.f.State.Versions(fact.IDOf(to.Category, to.Key))) > 0,
+			Op: opRename, At: r.At, Category: there[0].Category, Key: there[0].Key, To: &r.To,
+			Merge: len(d.f.State.Versions(fact.IDOf(r.To.Category, r.To.Key))) > 0,
 		})
 	}
-	slices.SortStableFunc(d.lines, func(a, b *Line) int {
-		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Category+a.Key, b.Category+b.Key))
-	})
 }
 
 // names are those of all facts of two states, in order.

@@ -46,6 +46,9 @@ type Folded struct {
 	disputeLines map[string][]ref // by dispute: the lines that asserted its value
 	linesAbout   map[string][]ref // by what they are about: see operation
 	renamed      []renameLine     // in order
+
+	lines map[fact.ID][]*Line // about each fact, also of the time before it was renamed
+	gone  map[string][]*Line  // by the hashed name of the erased fact
 }
 
 type renameLine struct {
@@ -55,7 +58,7 @@ type renameLine struct {
 
 // Fold replays lines in their order. The order of the slice does not matter.
 func Fold(lines []*Line) *Folded {
-	f := &Folded{State: state.New(), Erased: map[*Line]string{}, versionLines: map[string][]ref{}, disputeLines: map[string][]ref{}, linesAbout: map[string][]ref{}}
+	f := &Folded{State: state.New(), Erased: map[*Line]string{}, versionLines: map[string][]ref{}, disputeLines: map[string][]ref{}, linesAbout: map[string][]ref{}, lines: map[fact.ID][]*Line{}, gone: map[string][]*Line{}}
 	for _, l := range f.keep(f.ordered(lines)) {
 		f.apply(l)
 	}
@@ -103,45 +106,6 @@ func (f *Folded) ordered(lines []*Line) []*Line {
 	return lines
 }
 
-// keep drops the lines about erased facts whose writers did not know of the erasure. A
-// writer who did not know of a rename either may use one of the fact's former names.
-func (f *Folded) keep(lines []*Line) (left []*Line) {
-	type erased struct {
-		name     string
-		by, unto ref // the erasure, and the rename from this name, if it was one
-	}
-	var all []erased
-	for _, l := range lines {
-		if l.Op != opErase {
-			continue
-		}
-		names := map[string]bool{l.Name: true}
-		all = append(all, erased{l.Name, l.ref(), ref{}})
-		for _, r := range slices.Backward(lines) {
-			if r.Op == opRename && names[hashed(*r.To)] && l.knows(r.ref()) {
-				from := hashed(formats.Name{Category: r.Category, Key: r.Key})
-				names[from] = true
-				all = append(all, erased{from, l.ref(), r.ref()})
-			}
-		}
-	}
-	if len(all) == 0 {
-		return lines
-	}
-	for _, l := range lines {
-		names := l.names()
-		i := slices.IndexFunc(all, func(e erased) bool {
-			return slices.Contains(names, e.name) && !l.knows(e.by) && (e.unto == ref{} || !l.knows(e.unto))
-		})
-		if i < 0 || l.Op == opRename {
-			left = append(left, l)
-		} else {
-			f.Erased[l] = all[i].name
-		}
-	}
-	return left
-}
-
 func hashed(n formats.Name) string { return state.ErasedName(fact.IDOf(n.Category, n.Key)) }
 
 // portableFacts is the state that a decision about a line may use. Nothing in it depends on this
@@ -174,6 +138,7 @@ func (f *Folded) commit(l *Line, events ...state.Event) { f.State.Commit(l.order
 
 // apply replays one line.
 func (f *Folded) apply(l *Line) {
+	f.attribute(l)
 	l = f.underNewName(l)
 	op := operations[l.Op]
 	about := op.about(l)
@@ -181,25 +146,34 @@ func (f *Folded) apply(l *Line) {
 	f.linesAbout[about] = append(f.linesAbout[about], l.ref())
 }
 
-// underNewName is a line about the fact that went by its name when the line was written. A rename
-// that its writer had not seen moved the fact.
+// underNewName is a line about the fact that went by its name when the line was written.
 func (f *Folded) underNewName(l *Line) *Line {
 	if l.Category == "" {
 		return l
 	}
+	n := f.nameNow(l, l.fact())
+	if n == l.fact() {
+		return l
+	}
+	w := *l
+	w.Category, w.Key, w.Versions = n.Category, n.Key, nil
+	for _, v := range l.Versions {
+		x := *v
+		x.Category, x.Key = w.Category, w.Key
+		w.Versions = append(w.Versions, &x)
+	}
+	return &w
+}
+
+// nameNow is the name of the fact that a line names. A rename that its writer had not seen moved
+// the fact.
+func (f *Folded) nameNow(l *Line, n formats.Name) formats.Name {
 	for _, r := range f.renamed {
-		if fact.IDOf(l.Category, l.Key) == fact.IDOf(r.from.Category, r.from.Key) && !l.knows(r.by) {
-			w := *l
-			w.Category, w.Key, w.Versions = r.to.Category, r.to.Key, nil
-			for _, v := range l.Versions {
-				x := *v
-				x.Category, x.Key = w.Category, w.Key
-				w.Versions = append(w.Versions, &x)
-			}
-			l = &w
+		if fact.IDOf(n.Category, n.Key) == fact.IDOf(r.from.Category, r.from.Key) && !l.knows(r.by) {
+			n = r.to
 		}
 	}
-	return l
+	return n
 }
 
 // unseen reports whether a version was asserted by a line that the writer of l had not
@@ -222,6 +196,9 @@ func (f *Folded) asserted(l *Line, c knowledge.Checked) {
 		}
 	}
 	n := fact.IDOf(r.Category, r.Key)
+	if n != fact.IDOf(l.Category, l.Key) {
+		f.lines[n] = append(f.lines[n], l) // it names the fact by an alias
+	}
 	before := f.State.Versions(n)
 	open := state.OpenDisputes(f.State, f.State.Disputes(n), l.order)
 	f.commit(l, events...)
@@ -355,6 +332,7 @@ func (f *Folded) rename(l *Line) {
 	if a != b {
 		f.linesAbout[b] = append(f.linesAbout[b], f.linesAbout[a]...)
 		f.renamed = append(f.renamed, renameLine{from, *l.To, l.ref()})
+		f.moveLines(from, *l.To)
 	}
 }
 

@@ -24,8 +24,8 @@ func (m *machine) git(args ...string) (string, bool) {
 	return string(out), err == nil
 }
 
-// share commits the lines, gets those of the others by a merge or a rebase, and pushes.
-func (m *machine) share(t *rapid.T, rebase bool) {
+// exchange syncs and commits, gets what the others have by a merge or a rebase, pushes, and syncs.
+func (m *machine) exchange(t interface{ Fatalf(string, ...any) }, rebase bool) {
 	m.sync(t)
 	m.git("add", "-A")
 	m.git("commit", "-qm", "memory")
@@ -76,9 +76,9 @@ func TestClonesOfARepositoryAgreeToTheByte(t *testing.T) {
 			case 0, 1, 2:
 				m.say(t, "cursor-a1")
 			case 3:
-				m.share(t, false)
+				m.exchange(t, false)
 			case 4:
-				m.share(t, true)
+				m.exchange(t, true)
 			case 5: // what it has not pushed becomes one commit
 				m.sync(t)
 				m.git("add", "-A")
@@ -92,7 +92,7 @@ func TestClonesOfARepositoryAgreeToTheByte(t *testing.T) {
 		}
 		for range 3 {
 			for _, m := range all {
-				m.share(t, false)
+				m.exchange(t, false)
 			}
 		}
 		want := all[0].export(t)

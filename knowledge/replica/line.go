@@ -21,8 +21,12 @@ import (
 )
 
 // Policy is the version of the rules by which lines are replayed. A change of the rules
-// that changes what old lines lead to needs a new one.
-const Policy = 1
+// that changes what old lines lead to needs a new one. A line has the first one that replays it right.
+const (
+	Policy      = policyNames
+	policyFirst = 1
+	policyNames = 2 // an erasure has all names of the fact, and the ids of the lines about it
+)
 
 // Line is one statement of one replica. Which members it has depends on Op.
 type Line struct {
@@ -54,7 +58,9 @@ type Line struct {
 
 	To       *formats.Name       `json:"to,omitempty"` // of a rename
 	Merge    bool                `json:"merge,omitempty"`
-	Name     string              `json:"name,omitempty"` // of an erased fact: the hashed name
+	Name     string              `json:"name,omitempty"`    // of an erased fact: the hashed name
+	Names    []formerName        `json:"names,omitempty"`   // of an erased fact: those that it had before
+	Renamed  *hashedRename       `json:"renamed,omitempty"` // what a renaming that is gone did
 	Versions []*formats.Fact     `json:"versions,omitempty"`
 	Pattern  *formats.Pattern    `json:"pattern,omitempty"`
 	Gotcha   *formats.Gotcha     `json:"gotcha,omitempty"`
@@ -64,7 +70,7 @@ type Line struct {
 	Dispute  *formats.Dispute    `json:"dispute,omitempty"`
 	Project  *Project            `json:"project,omitempty"`
 	Public   string              `json:"public,omitempty"` // of the first line: the key that verifies the others
-	Lines    []string            `json:"lines,omitempty"`  // of an acceptance: the digests of lines of others
+	Lines    []string            `json:"lines,omitempty"`  // of an acceptance: the digests of lines of others; of an erasure: the ids of those about the fact
 
 	Redacted string `json:"redacted,omitempty"` // digest of the line before a secret was taken out of it here; formerly its checksum
 	Policy   int    `json:"policy"`
@@ -79,6 +85,19 @@ type Line struct {
 	vector  map[string]uint64 // how far its writer had read each replica
 	all     bool              // its writer had read all lines before it: it is of this store, and new
 	order   time.Time         // At, never before the lines of its replica with lower numbers
+}
+
+// formerName is a hashed name of an erased fact, and until when it had the name.
+type formerName struct {
+	Name  string    `json:"name"`
+	Until time.Time `json:"until"`
+	By    string    `json:"by,omitempty"` // writer and number of the line that gave the fact another name; empty: none did
+}
+
+// hashedRename is a renaming that tells no names.
+type hashedRename struct {
+	From string `json:"from"`
+	To   string `json:"to"`
 }
 
 // Project is how a project is recognised in its clones.
@@ -126,7 +145,10 @@ func checksum(text []byte) string { return fmt.Sprintf("%08x", crc32.Checksum(te
 // encode makes the text of a line, with its signature. A line without a key is that of a former
 // version, or is left in the copy of another's line.
 func (l *Line) encode(key ed25519.PrivateKey) error {
-	l.Policy = Policy
+	l.Policy = policyFirst
+	if l.Op == opErase || l.Renamed != nil {
+		l.Policy = policyNames
+	}
 	text, err := journal.Encode(l)
 	if err != nil {
 		return err
@@ -263,10 +285,18 @@ func (l *Line) checked() knowledge.Checked {
 // gone is what is left of a line about an erased fact: its place in the order, and the
 // hashed name. A line of this store is signed anew.
 func (l *Line) gone(name string, key ed25519.PrivateKey) *Line {
-	g := &Line{ID: l.ID, At: l.At, Seen: l.Seen, Op: opGone, Name: name, foreign: l.foreign, writer: l.writer}
+	g := &Line{ID: l.ID, At: l.At, Seen: l.Seen, Op: opGone, Name: name, Renamed: l.renaming(), foreign: l.foreign, writer: l.writer}
 	if l.foreign {
 		key = nil
 	}
 	_ = g.encode(key) // there is nothing in it that cannot be encoded
 	return g
+}
+
+// renaming is what a line about another name does; nil for any other line.
+func (l *Line) renaming() *hashedRename {
+	if l.Op == opRename {
+		return &hashedRename{hashed(l.fact()), hashed(*l.To)}
+	}
+	return l.Renamed
 }

@@ -47,7 +47,7 @@ var operations = map[string]operation{
 	opFact:    ofFact((*Line).soundVersions, (*Folded).whole),
 	opRename:  ofFact(func(l *Line) bool { return l.To != nil && validNames(*l.To) }, (*Folded).rename),
 	opErase: ofErased(func(f *Folded, l *Line) {
-		f.commit(l, state.Event{Erase: &formats.Tombstone{Key: l.Name, ErasedAt: l.order}})
+		f.commit(l, state.Event{Erase: l.tombstone()})
 	}),
 	opRevive: ofErased(func(f *Folded, l *Line) {
 		f.commit(l, state.Event{Revive: &formats.Tombstone{Key: l.Name}})
@@ -178,7 +178,7 @@ var (
 
 	lists = []interface {
 		diff(*differ)
-		replace(to *state.Replacement, folded, st *state.State)
+		replace(to *state.Replacement, folded, st *state.State, always bool)
 	}{&patterns, &gotchas, &relations, &reminders, &judged, &disputes}
 )
 
@@ -248,10 +248,10 @@ func (k *list[T]) diff(d *differ) {
 }
 
 // replace has the list hold what the lines make, and what stays on this machine.
-func (k *list[T]) replace(to *state.Replacement, folded, st *state.State) {
+func (k *list[T]) replace(to *state.Replacement, folded, st *state.State, always bool) {
 	want, have := slices.Clone(*k.Of(&folded.Lists)), *k.Of(&st.Lists)
 	_, local := k.Part(st, have)
-	if want = append(want, local...); !slices.EqualFunc(want, have, equal[T]) {
+	if want = append(want, local...); always || !slices.EqualFunc(want, have, equal[T]) {
 		*k.Whole(to) = &want
 	}
 }

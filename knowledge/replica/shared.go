@@ -16,20 +16,18 @@ func Document(st *state.State, dir string) (*formats.Document, error) {
 	d.Relations, _ = state.Relations.Part(st, all.Relations)
 	d.JudgedPairs, _ = state.Judged.Part(st, all.JudgedPairs)
 	d.Disputes, _ = state.Disputes.Part(st, all.Disputes)
-	written := map[string]bool{}
-	if st.Replica != nil && len(all.Tombstones) > 0 {
+	if st.Replica == nil {
+		for _, t := range all.Tombstones {
+			d.Tombstones = append(d.Tombstones, formats.Tombstone{Key: state.ErasedName(fact.IDOf(t.Category, t.Key)), ErasedAt: t.ErasedAt, Names: t.Names})
+		}
+		return d, nil
+	}
+	if len(all.Tombstones) > 0 {
 		lines, err := readCopy(dir, st.Replica.Lines, nil)
 		if err != nil {
 			return nil, err
 		}
-		for _, l := range lines {
-			written[l.Name] = l.Op == opErase || written[l.Name]
-		}
-	}
-	for _, t := range all.Tombstones {
-		if name := state.ErasedName(fact.IDOf(t.Category, t.Key)); st.Replica == nil || written[name] {
-			d.Tombstones = append(d.Tombstones, formats.Tombstone{Key: name, ErasedAt: t.ErasedAt})
-		}
+		d.Tombstones = tombstones(lines)
 	}
 	return d, nil
 }

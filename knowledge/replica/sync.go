@@ -339,14 +339,15 @@ func newPlan(st *state.State, dir string, in incoming, check bool, now time.Time
 	}
 	copied := p.find(in)
 	base := Fold(p.known)
-	p.ours = base.diff(st, p.next.At)
+	var renamed []formats.Rename
+	p.ours, renamed = base.diff(st, p.next.At)
 	if err := p.sign(in.project, copied); err != nil {
 		return nil, err
 	}
 	all := p.all()
 	p.folded = Fold(all)
 	p.advance(all, st.Seq()+1, now)
-	p.compare(st, base)
+	p.compare(st, base, renamed)
 	r := &p.report
 	r.Replica, r.Written, r.TakenIn, r.file = p.next.ID, statements(p.ours), statements(p.theirs), logDir+"/"+p.next.ID+".jsonl"
 	if n := p.folded.DuplicateIDs; n > base.DuplicateIDs {
@@ -561,36 +562,39 @@ func (p *plan) own(r ref) bool {
 	return p.ownID(r.writer.id) && p.trusted.has(r.writer)
 }
 
-// compare finds what the lines make that the store does not have.
-func (p *plan) compare(st *state.State, base *Folded) {
+// compare finds what the lines make that the store does not have. base is what the lines made before,
+// and renamed are the renames of the store of which lines tell now.
+func (p *plan) compare(st *state.State, base *Folded, renamed []formats.Rename) {
 	f := p.folded
-	erased := p.tombstones(st)
+	erased := p.tombstones(st, base)
 	var changed state.Replacement
 	for _, n := range names(st, f.State) {
 		want, have := p.marked(f.State.Versions(n)), st.Versions(n)
 		if fact.Current(want, f.State.At()) != nil {
 			p.report.Facts++
 		}
-		if slices.Contains(erased, n) {
-			have = nil
-		}
-		if len(p.theirs) == 0 && len(p.ours) == 0 || sameMarks(want, have) && sameVersions(sharedOf(want), sharedOf(have)) || len(want) == 0 && knowledge.IsLocal(have) && len(sharedOf(have)) == 0 {
-			continue
-		}
 		r := state.Replaced{Versions: withLocal(want, have)}
-		if one := slices.Concat(r.Versions, have); len(one) > 0 {
-			r.Category, r.Key = one[0].Category, one[0].Key
-		}
-		changed.Facts = append(changed.Facts, r)
 		switch {
+		case erased[n] && len(r.Versions) == 0:
+			continue
+		case erased[n]:
+		case len(p.theirs) == 0 && len(p.ours) == 0 || sameMarks(want, have) && sameVersions(sharedOf(want), sharedOf(have)) || len(want) == 0 && knowledge.IsLocal(have) && len(sharedOf(have)) == 0:
+			continue
 		case len(have) == 0:
 			p.report.New++
 		case !sameVersions(f.State.Versions(n), base.State.Versions(n)):
 			p.report.Changed++
 		}
+		if one := slices.Concat(r.Versions, have); len(one) > 0 {
+			r.Category, r.Key = one[0].Category, one[0].Key
+		}
+		changed.Facts = append(changed.Facts, r)
 	}
 	for _, l := range lists {
-		l.replace(&changed, f.State, st)
+		l.replace(&changed, f.State, st, len(erased) > 0)
+	}
+	if want := p.renames(st, base, renamed, erased); len(erased) > 0 || !slices.EqualFunc(want, st.Renames, sameRename) {
+		changed.Renames = &want
 	}
 	for _, d := range f.State.Disputed {
 		if state.DisputeState(f.State, d, f.State.At()) == formats.DisputeOpen && !slices.ContainsFunc(st.Disputed, func(x formats.Dispute) bool { return sameDispute(d, x) }) {
@@ -602,38 +606,83 @@ func (p *plan) compare(st *state.State, base *Folded) {
 	}
 }
 
-// tombstones erases what others erased since, and returns the facts that were there.
-func (p *plan) tombstones(st *state.State) (erased []fact.ID) {
-	before := map[string]formats.Tombstone{} // by the hashed name
-	for t := range st.Tombstones() {
-		if name := hashed(formats.Name{Category: t.Category, Key: t.Key}); before[name].Key == "" {
-			before[name] = t
+// renames are those that the lines tell of, and those of the store that no line tells of.
+func (p *plan) renames(st *state.State, base *Folded, renamed []formats.Rename, erased map[fact.ID]bool) []formats.Rename {
+	told := slices.Concat(base.State.Renames, renamed)
+	for n := range erased {
+		told = append(told, st.Trail(n)...)
+	}
+	all := slices.Clone(p.folded.State.Renames)
+	for _, r := range st.Renames {
+		if !slices.ContainsFunc(told, func(x formats.Rename) bool { return sameRename(x, r) }) {
+			all = append(all, r)
 		}
 	}
-	var names map[string]formats.Name
-	for t := range p.folded.State.Tombstones() {
-		was, known := before[t.Key]
-		if known && !t.ErasedAt.After(was.ErasedAt) {
+	slices.SortStableFunc(all, func(a, b formats.Rename) int { return a.At.Compare(b.At) })
+	return all
+}
+
+func sameRename(a, b formats.Rename) bool {
+	return a.From == b.From && a.To == b.To && a.At.Equal(b.At)
+}
+
+// tombstones erases what others erased since, and returns the facts of the store that were about it.
+func (p *plan) tombstones(st *state.State, base *Folded) (erased map[fact.ID]bool) {
+	gone, facts := map[ref]string{}, map[string][]fact.ID{}
+	for l, name := range p.folded.Erased {
+		gone[l.ref()] = name
+	}
+	for n, lines := range base.lines {
+		for _, l := range lines {
+			// An entry of a list may name an erased fact beside this one.
+			if name, ok := gone[l.ref()]; ok && l.Category != "" && !slices.Contains(facts[name], n) && len(sharedOf(st.Versions(n))) > 0 {
+				facts[name] = append(facts[name], n)
+			}
+		}
+	}
+	erased = map[fact.ID]bool{}
+	own := slices.Collect(st.Tombstones())
+	all := slices.SortedFunc(p.folded.State.Tombstones(), func(a, b formats.Tombstone) int {
+		return cmp.Or(a.ErasedAt.Compare(b.ErasedAt), cmp.Compare(a.Key, b.Key))
+	})
+	for _, t := range all {
+		known := slices.ContainsFunc(own, func(o formats.Tombstone) bool { return sameErasure(o, t) && !t.ErasedAt.After(o.ErasedAt) })
+		for _, n := range facts[t.Key] {
+			p.events = append(p.events, state.Event{Erase: p.erasedHere(t, st, n)})
+			erased[n] = true
+			p.report.Erased++
+		}
+		if known || len(facts[t.Key]) > 0 {
 			continue
 		}
-		if names == nil {
-			names = map[string]formats.Name{}
-			for n, vs := range st.All() {
-				if len(vs) > 0 {
-					names[state.ErasedName(n)] = formats.Name{Category: vs[0].Category, Key: vs[0].Key}
+		e := t
+		for _, o := range own {
+			if sameErasure(o, t) {
+				e.Category, e.Key, e.Versions = o.Category, o.Key, o.Versions
+				if n := fact.IDOf(o.Category, o.Key); len(st.Versions(n)) > 0 {
+					erased[n] = true // it was remembered again since, and stays
 				}
 			}
 		}
-		if n, ok := names[t.Key]; ok {
-			t.Category, t.Key = n.Category, n.Key
-			erased = append(erased, fact.IDOf(t.Category, t.Key))
-			p.report.Erased++
-		} else if known {
-			t.Category, t.Key = was.Category, was.Key
-		}
-		p.events = append(p.events, state.Event{Erase: &t})
+		p.events = append(p.events, state.Event{Erase: &e})
 	}
 	return erased
+}
+
+// erasedHere is the tombstone of a fact of this store, under the name that it has here.
+func (p *plan) erasedHere(t formats.Tombstone, st *state.State, n fact.ID) *formats.Tombstone {
+	have, left := sharedOf(st.Versions(n)), p.folded.State.Versions(n)
+	e := t
+	e.Category, e.Key, e.Versions, e.Names = have[0].Category, have[0].Key, nil, slices.Clone(t.Names)
+	if hashed(formats.Name{Category: e.Category, Key: e.Key}) != t.Key {
+		e.Names = append(e.Names, formats.FormerName{Name: t.Key, Until: t.ErasedAt})
+	}
+	for _, v := range have {
+		if fact.WithID(left, v.ID) == nil {
+			e.Versions = append(e.Versions, v.ID)
+		}
+	}
+	return &e
 }
 
 // marked are versions with the mark of what nobody has asserted here.

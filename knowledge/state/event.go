@@ -44,6 +44,7 @@ type Replacement struct {
 	Reminders *[]formats.Reminder   `json:"reminders,omitzero"`
 	Judged    *[]formats.JudgedPair `json:"judged_pairs,omitzero"`
 	Disputed  *[]formats.Dispute    `json:"disputes,omitzero"`
+	Renames   *[]formats.Rename     `json:"renames,omitzero"`
 }
 
 // Replaced is a fact with all its versions from now on; none: there is no such fact.

@@ -199,6 +199,9 @@ func (r *Replacement) fold(s *State) {
 			s.spell(n, v.Category)
 		}
 	}
+	if r.Renames != nil {
+		s.Renames = *r.Renames
+	}
 	for _, l := range lists {
 		l.replace(s, r)
 	}

@@ -22,6 +22,7 @@ type Lists struct {
 	Reminders []formats.Reminder
 	Judged    []formats.JudgedPair
 	Disputed  []formats.Dispute // assertions against believed versions, settled ones too
+	Renames   []formats.Rename  // in order; none of erased facts
 	History   []formats.Insight // the store's own log, the oldest first
 	Commits   []formats.Commit  // each author's last one of the last day
 	Replica   *formats.Replica  // nil: nothing is shared through the repository
@@ -104,14 +105,16 @@ func GotchaVersion(g *formats.Gotcha) *fact.Version {
 	}
 }
 
-// erase leaves a tombstone of a fact.
+// erase leaves a tombstone of a fact. Its former names go with it.
 func (l *Lists) erase(n fact.ID, t formats.Tombstone) {
+	trail := l.Trail(n)
 	l.tombstones = maps.Clone(l.tombstones)
 	if l.tombstones == nil {
 		l.tombstones = map[fact.ID]formats.Tombstone{}
 	}
 	l.tombstones[n] = t
-	l.unlink(n)
+	l.unlink(n, trail, t.Versions)
+	l.Renames = slices.DeleteFunc(slices.Clone(l.Renames), func(r formats.Rename) bool { return slices.Contains(trail, r) })
 }
 
 func (l *Lists) revive(n fact.ID) {
@@ -119,8 +122,9 @@ func (l *Lists) revive(n fact.ID) {
 	delete(l.tombstones, n)
 }
 
-// unlink drops the relations and the disputes of a fact.
-func (l *Lists) unlink(n fact.ID) {
+// unlink drops the relations and the disputes of a fact, and what commits keep of it, also of the time
+// before it was renamed.
+func (l *Lists) unlink(n fact.ID, trail []formats.Rename, versions []string) {
 	l.Relations = slices.DeleteFunc(slices.Clone(l.Relations), func(r formats.Relation) bool {
 		return fact.IDOf(r.From.Category, r.From.Key) == n || fact.IDOf(r.To.Category, r.To.Key) == n
 	})
@@ -128,8 +132,13 @@ func (l *Lists) unlink(n fact.ID) {
 		return fact.IDOf(d.Category, d.Key) == n || d.Rival != nil && fact.IDOf(d.Rival.Category, d.Rival.Key) == n
 	})
 	l.Commits = slices.Clone(l.Commits)
+	keys := []string{"fact " + docID(n)}
+	for _, r := range trail {
+		keys = append(keys, keyOf(r.From.Category, r.From.Key))
+	}
 	for i, c := range l.Commits { // they hold values
-		if slices.Contains(c.Touched, "fact "+docID(n)) {
+		if slices.ContainsFunc(c.Touched, func(key string) bool { return slices.Contains(keys, key) }) ||
+			slices.ContainsFunc(c.Facts, func(v *fact.Version) bool { return slices.Contains(versions, v.ID) }) {
 			l.Commits[i] = final(c, "something that it changed was erased")
 		}
 	}
@@ -139,6 +148,9 @@ func (l *Lists) unlink(n fact.ID) {
 // relation of a fact with itself is dropped, and so is one that is there already.
 func (l *Lists) rename(r *formats.Rename) {
 	from := fact.IDOf(r.From.Category, r.From.Key)
+	if from != fact.IDOf(r.To.Category, r.To.Key) && !slices.Contains(l.Renames, *r) {
+		l.Renames = append(l.Renames, *r)
+	}
 	follow := func(n *formats.Name) {
 		if fact.IDOf(n.Category, n.Key) == from {
 			*n = r.To
@@ -179,7 +191,7 @@ func (l Lists) clipped() Lists {
 	for _, x := range lists {
 		x.clip(&l)
 	}
-	l.History, l.Commits = slices.Clip(l.History), slices.Clip(l.Commits)
+	l.Renames, l.History, l.Commits = slices.Clip(l.Renames), slices.Clip(l.History), slices.Clip(l.Commits)
 	return l
 }
 

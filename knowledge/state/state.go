@@ -405,7 +405,7 @@ func (s *State) document(h journal.Header) *formats.Document {
 		Schema: formats.Schema, ProjectRoot: s.root, ProjectHash: s.hash,
 		Seq: h.Seq, Generation: h.Generation, UpdatedAt: h.At.UTC(), Checksum: h.Checksum,
 		Patterns: s.Patterns, Gotchas: s.Gotchas, Relations: s.Relations, Reminders: s.Reminders,
-		JudgedPairs: s.Judged, Disputes: s.Disputed, History: s.History, Commits: s.Commits, Replica: s.Replica, Extra: s.Extra,
+		JudgedPairs: s.Judged, Disputes: s.Disputed, Renames: s.Renames, History: s.History, Commits: s.Commits, Replica: s.Replica, Extra: s.Extra,
 	}
 	for _, t := range s.tombstones {
 		d.Tombstones = append(d.Tombstones, t)
@@ -419,7 +419,7 @@ func fromDocument(d *formats.Document) *State {
 	s.root, s.hash, s.seq, s.at, s.began = d.ProjectRoot, d.ProjectHash, d.Seq, d.UpdatedAt, d.UpdatedAt
 	s.Lists = Lists{
 		Patterns: d.Patterns, Gotchas: d.Gotchas, Relations: d.Relations, Reminders: d.Reminders,
-		Judged: d.JudgedPairs, Disputed: d.Disputes, History: d.History, Commits: d.Commits, Replica: d.Replica, Extra: d.Extra,
+		Judged: d.JudgedPairs, Disputed: d.Disputes, Renames: d.Renames, History: d.History, Commits: d.Commits, Replica: d.Replica, Extra: d.Extra,
 	}
 	s.facts, s.names = make(map[fact.ID][]*fact.Version, len(d.Facts)), make(map[string]fact.ID, len(d.Facts))
 	first := map[string]time.Time{}

@@ -64,6 +64,7 @@ func (m *merger) decide(ctx context.Context, st *state.State, now time.Time) ([]
 	if m.document != nil {
 		m.lessons(m.document)
 		m.log(m.document)
+		m.names(m.document)
 	}
 	if len(m.events) == 0 {
 		return nil, nil
@@ -140,6 +141,11 @@ func (m *merger) fact(n fact.ID, brought *incoming) error {
 	m.r.Parsed += in.records
 	existing := len(m.st.Versions(n)) > 0
 	tombstone, erased := m.st.Erased(n)
+	if m.in.Merge != mergeReplace && m.refuseErased(n, &in) {
+		m.r.Skipped += in.records
+		m.r.Removed += in.records
+		return nil
+	}
 	if erased && !existing && m.in.Merge == mergeReplace {
 		t := tombstone // only one that is taken away outlives this call
 		m.add(state.Event{Revive: &t})
@@ -177,6 +183,30 @@ func (m *merger) fact(n fact.ID, brought *incoming) error {
 		m.append(n, in)
 	}
 	return nil
+}
+
+// refuseErased takes out of what the file has what was erased here under this name: it began before
+// the erased fact left the name, or nobody knows when it began. all: nothing else is in it.
+func (m *merger) refuseErased(n fact.ID, in *fromFile) (all bool) {
+	until, ok := m.st.ErasedUntil(n)
+	if !ok {
+		return false
+	}
+	began := map[string]*time.Time{}
+	for i, r := range m.facts[n].records { // see resolve: in.from has one for each
+		began[in.from[i].version] = cmp.Or(r.confirmed, r.From)
+	}
+	left := slices.DeleteFunc(slices.Clone(in.versions), func(v *fact.Version) bool {
+		at, record := began[v.ID]
+		if !record {
+			at = &v.CreatedAt
+		}
+		return at == nil || !at.After(until)
+	})
+	if len(left) > 0 {
+		in.versions = left
+	}
+	return len(left) == 0
 }
 
 // outdated reports whether what is believed here is a version of the file that it has replaced or
@@ -571,6 +601,23 @@ func (m *merger) tombstones(d *formats.Document) {
 		if _, erased := m.st.Erased(n); !erased && len(m.st.Versions(n)) == 0 {
 			m.events = append(m.events, state.Event{Erase: &t})
 		}
+	}
+}
+
+// names takes over which names the facts had that the file brought.
+func (m *merger) names(d *formats.Document) {
+	theirs := state.Lists{Renames: d.Renames}
+	all := slices.Clone(m.st.Renames)
+	for n := range m.brought {
+		for _, r := range theirs.Trail(n) {
+			if !slices.Contains(all, r) {
+				all = append(all, r)
+			}
+		}
+	}
+	if len(all) > len(m.st.Renames) {
+		slices.SortStableFunc(all, func(a, b formats.Rename) int { return a.At.Compare(b.At) })
+		m.events = append(m.events, state.Event{Replace: &state.Replacement{Renames: &all}})
 	}
 }
 

@@ -96,6 +96,14 @@ func parted(ctx context.Context, s *knowledge.Store) (shared, local bytes.Buffer
 		d.Relations, own.Relations = state.Relations.Part(st, d.Relations)
 		d.Disputes, own.Disputes = state.Disputes.Part(st, d.Disputes)
 		d.JudgedPairs, own.JudgedPairs = state.Judged.Part(st, d.JudgedPairs)
+		for name := range names {
+			for _, r := range st.Trail(name) {
+				if !slices.Contains(own.Renames, r) {
+					own.Renames = append(own.Renames, r)
+				}
+			}
+		}
+		d.Renames = slices.DeleteFunc(slices.Clone(d.Renames), func(r formats.Rename) bool { return slices.Contains(own.Renames, r) })
 		n = len(names)
 		return errors.Join(formats.EncodeNative(&shared, d), formats.EncodeNative(&local, own))
 	})

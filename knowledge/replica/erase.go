@@ -1,0 +1,250 @@
+package replica
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"leanctx/formats"
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/state"
+)
+
+// Erasure
+//
+// A line of an erasure holds no value and no name: the fact's names are hashed. Of the lines that its
+// writer knew, those go whose ids it has. Of the others those go that are about the fact by its names:
+// their writers knew neither of the erasure nor of the renaming away from the name. So a fact that took a
+// former name over stays. A renaming that the eraser did not know gives the fact one more name.
+//
+// What is left of a line is its place in the order ("gone"), and of a renaming the hashed names. So it
+// makes no difference which replica still has the lines whole.
+
+// erasure is an erased fact while the lines are passed through in their order.
+type erasure struct {
+	line  *Line
+	ids   map[string]bool // of the lines that the eraser knew to be about the fact; nil: by the names alone
+	names []erasedName
+}
+
+// erasedName is a name of an erased fact, in the lines of which the eraser did not know.
+type erasedName struct {
+	name string
+	from *ref  // the renaming that gave the fact the name; nil: the eraser knew it
+	left []ref // the renamings away from it
+}
+
+// erasures are the erasures among some lines, which are in order.
+func erasures(lines []*Line) (all []*erasure) {
+	for _, l := range lines {
+		if l.Op != opErase {
+			continue
+		}
+		e := &erasure{line: l, names: []erasedName{{name: l.Name}}}
+		if l.Policy < policyNames {
+			e.former(lines)
+		} else {
+			e.ids = map[string]bool{}
+		}
+		for _, id := range l.Lines {
+			e.ids[id] = true
+		}
+		for _, n := range l.Names {
+			x := erasedName{name: n.Name}
+			if by, ok := parseWriter(n.By); ok {
+				x.left = []ref{by}
+			}
+			e.names = append(e.names, x)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// parseWriter reads how an erasure names a renaming: by its writer and its number.
+func parseWriter(text string) (r ref, ok bool) {
+	w, number, _ := strings.Cut(text, "-")
+	id, key, _ := strings.Cut(w, "~")
+	seq, err := strconv.ParseUint(number, 10, 63)
+	return ref{writer: writer{id, key}, seq: seq}, err == nil
+}
+
+// former adds the former names for an erasure of the first policy: those that the eraser knew by lines.
+func (e *erasure) former(lines []*Line) {
+	names := map[string]bool{e.line.Name: true}
+	for _, l := range slices.Backward(lines) {
+		if r := l.renaming(); r != nil && names[r.To] && e.line.knows(l.ref()) {
+			names[r.From] = true
+			e.names = append(e.names, erasedName{name: r.From, left: []ref{l.ref()}})
+		}
+	}
+}
+
+// covers reports whether a line is about the erased fact. names are those that it is about.
+func (e *erasure) covers(l *Line, names []string) bool {
+	switch known := e.line.knows(l.ref()); {
+	case known && e.ids != nil:
+		return e.ids[l.ID]
+	case l.knows(e.line.ref()):
+		return false
+	}
+	found := false
+	for i := range e.names {
+		x := &e.names[i]
+		if !slices.Contains(names, x.name) || x.from != nil && !l.knows(*x.from) || slices.ContainsFunc(x.left, l.knows) {
+			continue
+		}
+		found = true
+		if r := l.renaming(); r != nil && e.ids != nil {
+			x.left = append(x.left, l.ref())
+		}
+	}
+	if r := l.renaming(); found && r != nil && e.ids != nil {
+		e.names = append(e.names, erasedName{name: r.To, from: new(l.ref())})
+	}
+	return found
+}
+
+// keep drops the lines about erased facts. lines are in order.
+func (f *Folded) keep(lines []*Line) (left []*Line) {
+	all := erasures(lines)
+	if len(all) == 0 {
+		return lines
+	}
+	for _, l := range lines {
+		names := l.names()
+		if l.Renamed != nil {
+			names = []string{l.Renamed.From}
+		}
+		gone, rename := "", false
+		for _, e := range all {
+			if e.covers(l, names) {
+				gone, rename = e.line.Name, rename || e.ids != nil
+			}
+		}
+		switch {
+		case gone == "" || l.Op == opGone:
+			left = append(left, l)
+		case l.Op == opRename && !rename:
+			left = append(left, l) // the first policy kept it
+		default:
+			f.Erased[l] = gone
+		}
+	}
+	return left
+}
+
+// tombstone is what an erasure leaves.
+func (l *Line) tombstone() *formats.Tombstone {
+	t := &formats.Tombstone{Key: l.Name, ErasedAt: l.order}
+	for _, n := range l.Names {
+		t.Names = append(t.Names, formats.FormerName{Name: n.Name, Until: n.Until})
+	}
+	return t
+}
+
+// sameErasure reports whether the lines tell of a store's tombstone as shared. A replica that had the fact
+// under another name than the eraser has that name in its own.
+func sameErasure(own, shared formats.Tombstone) bool {
+	if hashed(formats.Name{Category: own.Category, Key: own.Key}) == shared.Key {
+		return !own.ErasedAt.After(shared.ErasedAt)
+	}
+	return own.ErasedAt.Equal(shared.ErasedAt) && slices.ContainsFunc(own.Names, func(n formats.FormerName) bool { return n.Name == shared.Key })
+}
+
+// attribute notes about which facts a line is: by the names that they have now.
+func (f *Folded) attribute(l *Line) {
+	if l.Op == opGone {
+		f.gone[l.Name] = append(f.gone[l.Name], l)
+	}
+	for _, n := range operations[l.Op].facts(l) {
+		n = f.nameNow(l, n)
+		id := fact.IDOf(n.Category, n.Key)
+		f.lines[id] = append(f.lines[id], l)
+	}
+}
+
+// moveLines has the lines about a fact follow it to another name.
+func (f *Folded) moveLines(from, to formats.Name) {
+	a, b := fact.IDOf(from.Category, from.Key), fact.IDOf(to.Category, to.Key)
+	f.lines[b] = append(f.lines[b], f.lines[a]...)
+	delete(f.lines, a)
+}
+
+// holding are the facts that have one of some versions.
+func (f *Folded) holding(versions []string) (out []fact.ID) {
+	for _, id := range versions {
+		if v := f.State.ByID(id); v != nil {
+			out = append(out, fact.IDOf(v.Category, v.Key))
+		}
+	}
+	slices.SortFunc(out, fact.ID.Compare)
+	return slices.Compact(out)
+}
+
+// about are the lines about a fact that was erased in a store.
+func (f *Folded) about(t formats.Tombstone) (lines []*Line) {
+	facts := f.holding(t.Versions)
+	if n := fact.IDOf(t.Category, t.Key); len(t.Versions) == 0 { // an earlier version of the program erased it
+		if vs := f.State.Versions(n); len(vs) > 0 && !vs[0].RecordedFrom.After(t.ErasedAt) {
+			facts = []fact.ID{n}
+		}
+	}
+	for _, n := range facts {
+		lines = append(lines, f.lines[n]...)
+	}
+	return append(lines, f.gone[hashed(formats.Name{Category: t.Category, Key: t.Key})]...)
+}
+
+// erasing is the line of an erasure in a store. It is nil if no line is about the fact, so that nobody
+// needs to know.
+func (f *Folded) erasing(t formats.Tombstone) *Line {
+	about := f.about(t)
+	if len(about) == 0 {
+		return nil
+	}
+	e := &Line{Op: opErase, At: t.ErasedAt, Name: hashed(formats.Name{Category: t.Category, Key: t.Key})}
+	for _, l := range about {
+		e.Lines = append(e.Lines, l.ID)
+		if r := l.renaming(); r != nil {
+			e.Names = append(e.Names, formerName{Name: r.From, Until: l.order, By: fmt.Sprintf("%v-%d", l.writer, l.seq)})
+		}
+	}
+	for _, n := range t.Names {
+		if !slices.ContainsFunc(e.Names, func(x formerName) bool { return x.Name == n.Name && x.Until.Equal(n.Until) }) {
+			e.Names = append(e.Names, formerName{Name: n.Name, Until: n.Until}) // no line told of it
+		}
+	}
+	slices.Sort(e.Lines)
+	e.Lines = slices.Compact(e.Lines)
+	return e
+}
+
+// forgetFacts has what was folded hold nothing of facts that a store erased.
+func (f *Folded) forgetFacts(l *Line, t formats.Tombstone) {
+	var gone state.Replacement
+	for _, n := range f.holding(t.Versions) {
+		vs := f.State.Versions(n)
+		gone.Facts = append(gone.Facts, state.Replaced{Category: vs[0].Category, Key: vs[0].Key})
+		delete(f.lines, n)
+	}
+	if len(gone.Facts) > 0 {
+		f.commit(l, state.Event{Replace: &gone})
+	}
+}
+
+// tombstones are those that lines leave.
+func tombstones(lines []*Line) (out []formats.Tombstone) {
+	last := map[string]formats.Tombstone{}
+	for _, l := range new(Folded).ordered(lines) {
+		switch l.Op {
+		case opErase:
+			last[l.Name] = *l.tombstone()
+		case opRevive:
+			delete(last, l.Name)
+		}
+	}
+	return slices.Collect(maps.Values(last))
+}
