@@ -68,6 +68,8 @@ type hooks struct {
 	versioned bool   // the file needs a version
 	text      string // of a whole file
 	programs  bool   // files is a directory, with a program for each event
+
+	powerShell bool // on Windows the client runs them in PowerShell, not in a POSIX shell
 }
 
 // event is an event that a client reports: its name there and here.
@@ -120,7 +122,7 @@ func clients() []client {
 				{"SubagentStart", SubagentStart, "", 5},
 				{"SessionEnd", SessionEnd, "", 3},
 			},
-			entry: commandHook, grouped: true,
+			entry: commandHook, grouped: true, powerShell: true,
 		},
 		note: "Codex skips hooks until you approve them: it asks at its next start, or type /hooks in Codex",
 	}, {
@@ -136,7 +138,7 @@ func clients() []client {
 				{"PreCompress", PreCompact, "", 10},
 				{"SessionEnd", SessionEnd, "", 10},
 			},
-			entry: `{"type": "command", "command": LINE, "timeout": SECONDS000}`, grouped: true, // in milliseconds
+			entry: `{"type": "command", "command": LINE, "timeout": SECONDS000}`, grouped: true, powerShell: true, // in milliseconds
 		},
 	}, {
 		name: "copilot", binaries: []string{"copilot"}, signs: []string{"{copilot}"},
@@ -152,7 +154,7 @@ func clients() []client {
 				{"postToolUse", PostTool, "", 5},
 				{"sessionEnd", SessionEnd, "", 10},
 			},
-			entry: `{"type": "command", "bash": LINE, "powershell": LINE, "timeoutSec": SECONDS}`, versioned: true,
+			entry: `{"type": "command", "bash": LINE, "powershell": PSLINE, "timeoutSec": SECONDS}`, versioned: true,
 		},
 	}, {
 		name: "opencode", binaries: []string{"opencode"}, signs: []string{"{xdg}/opencode"},

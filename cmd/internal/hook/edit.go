@@ -28,7 +28,7 @@ type edit struct {
 }
 
 // ownHook is our hook for an event of the client.
-type ownHook struct{ event, entry, line string }
+type ownHook struct{ event, entry, line, powerShell string }
 
 // edits are the edits for a client in a scope: the server's file first, then those of hooks
 // and rules. There are none in a scope that the client lacks. Nor are there for a project that
@@ -37,12 +37,16 @@ func (c *client) edits(m Machine, scope Scope) []edit {
 	if c.servers[scope] == "" || scope == Project && sameDir(m.Root, m.Home) {
 		return nil
 	}
+	line, power := commandLine, powerShellLine
+	if c.hooks.powerShell && m.system() == "windows" {
+		line = power
+	}
 	fill := func(template string, e event) string {
-		line := commandLine(m.Command, c.name, e.name)
+		text := line(m.Command, c.name, e.name)
 		if !c.hooks.programs {
-			line = encoded(line)
+			text = encoded(text)
 		}
-		return strings.NewReplacer("COMMAND", encoded(m.Command), "LINE", line, "MATCHER", encoded(e.matcher), "SECONDS", strconv.Itoa(e.seconds)).Replace(template)
+		return strings.NewReplacer("COMMAND", encoded(m.Command), "PSLINE", encoded(power(m.Command, c.name, e.name)), "LINE", text, "MATCHER", encoded(e.matcher), "SECONDS", strconv.Itoa(e.seconds)).Replace(template)
 	}
 	base := edit{client: c.name, scope: scope, private: scope != Project, note: c.note}
 	first := base
@@ -74,7 +78,7 @@ func (c *client) edits(m Machine, scope Scope) []edit {
 				case c.hooks.grouped:
 					entry = `{"hooks": [` + entry + `]}`
 				}
-				h.events = append(h.events, ownHook{e.clientName, fill(entry, e), commandLine(m.Command, c.name, e.name)})
+				h.events = append(h.events, ownHook{e.clientName, fill(entry, e), line(m.Command, c.name, e.name), power(m.Command, c.name, e.name)})
 			}
 			if h.path == first.path {
 				all[0].version, all[0].events = h.version, h.events
@@ -154,7 +158,7 @@ func (e edit) writeJSON(data []byte, remove bool, decide func(any) (string, bool
 	}
 	for _, h := range e.events {
 		if !remove && err == nil {
-			err = f.addHook(h.event, h.entry, h.line)
+			err = f.addHook(h)
 		}
 	}
 	return f.bytes(), err

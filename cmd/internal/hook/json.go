@@ -325,24 +325,36 @@ func (f *jsonFile) hooksOf(event string) (list *hujson.Value, missing bool, err 
 
 // addHook adds a hook to the list of an event. If ours is there, it only corrects the
 // command, since the user may have chosen a longer timeout.
-func (f *jsonFile) addHook(event, entry, line string) error {
-	list, missing, err := f.hooksOf(event)
+func (f *jsonFile) addHook(h ownHook) error {
+	list, missing, err := f.hooksOf(h.event)
 	switch {
 	case err != nil:
 		return err
 	case missing:
-		return f.set([]string{"hooks", event}, "["+entry+"]")
+		return f.set([]string{"hooks", h.event}, "["+h.entry+"]")
 	}
-	found := false
-	for v := range list.All() {
-		if isOwnCommand(v) {
-			v.Value, found = hujson.String(line), true
-		}
-	}
-	if !found {
-		f.add(list, "-", entry)
+	if !h.correct(list) {
+		f.add(list, "-", h.entry)
 	}
 	return nil
+}
+
+// correct corrects the commands of our hooks below a value, and reports whether there are any.
+func (h ownHook) correct(v *hujson.Value) (found bool) {
+	for i, x := range items(v) {
+		switch {
+		case x.value == nil: // the end
+		case isOwnCommand(x.value):
+			line := h.line
+			if nameAt(v, i) == "powershell" {
+				line = h.powerShell
+			}
+			x.value.Value, found = hujson.Literal(encoded(line)), true
+		case h.correct(x.value):
+			found = true
+		}
+	}
+	return found
 }
 
 // removeHooks removes our hooks from the lists of all events, since an earlier version may have

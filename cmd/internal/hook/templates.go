@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -19,6 +18,7 @@ const server = "lean-ctx"
 //
 //	COMMAND  starts this program, as a JSON string
 //	LINE     the command line that answers an event, as a JSON string; in a script as it is
+//	PSLINE   the same for PowerShell
 //	MATCHER  of the event, as a JSON string
 //	SECONDS  that the client waits for an answer
 //	URL      the address of the server, as a JSON string
@@ -33,13 +33,38 @@ func encoded(v any) string {
 	return text
 }
 
-// commandLine is the command of a hook. It must stay the same from version to
-// version: Codex asks for approval again when it changes.
+// commandLine is the command of a hook for a POSIX shell. It must stay the same from version to
+// version: Codex asks for approval again when it changes. So double quotes stay where they were
+// enough; single quotes keep a shell from reading anything between them.
 func commandLine(command, client, event string) string {
-	if strings.ContainsAny(command, " \t'&()$;") {
-		command = strconv.Quote(command)
+	switch {
+	case plainPath(command):
+	case strings.ContainsAny(command, "$`\"\\!\n"):
+		command = "'" + strings.ReplaceAll(command, "'", `'\''`) + "'"
+	default:
+		command = `"` + command + `"`
 	}
 	return fmt.Sprintf("%s hook %s %s", command, client, event)
+}
+
+// powerShellLine is the same for PowerShell. There a quoted path is a text, which & starts. Its
+// quotation marks are also the typographic ones.
+func powerShellLine(command, client, event string) string {
+	if !plainPath(command) {
+		for _, mark := range []string{"'", "‘", "’", "‚", "‛"} {
+			command = strings.ReplaceAll(command, mark, mark+mark)
+		}
+		command = "& '" + command + "'"
+	}
+	return fmt.Sprintf("%s hook %s %s", command, client, event)
+}
+
+// plainPath reports whether a path has only characters that no shell reads as anything else.
+func plainPath(path string) bool {
+	return path != "" && !strings.HasPrefix(path, "-") && !strings.ContainsFunc(path, func(r rune) bool {
+		letter := 'a' <= r|0x20 && r|0x20 <= 'z' || '0' <= r && r <= '9'
+		return !letter && !strings.ContainsRune("/._-:@+", r)
+	})
 }
 
 // ownCommand matches the command of a hook of ours, with any name and path of the program.
