@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"time"
 
 	"leanctx/cmd/internal/cli"
 	"leanctx/cmd/internal/config"
@@ -16,6 +17,7 @@ import (
 	"leanctx/cmd/internal/mcpsrv"
 	"leanctx/cmd/internal/op"
 	"leanctx/cmd/internal/web"
+	"leanctx/overview/tree"
 )
 
 // clientCommands are the commands about clients.
@@ -127,6 +129,9 @@ func leftAlone(report hook.Report) error {
 	}
 }
 
+// gitTimeout is how long git may take to tell what is committed.
+const gitTimeout = 10 * time.Second
+
 // machine describes this machine to package hook.
 func (c clientCommands) machine(ctx context.Context, sc op.Scope) (hook.Machine, error) {
 	home, err := c.stores.config.Home()
@@ -136,6 +141,11 @@ func (c clientCommands) machine(ctx context.Context, sc op.Scope) (hook.Machine,
 	p := hook.Machine{Home: home, Data: c.stores.config.DataDir, Command: program(), Getenv: config.Getenv, OnPath: onPath, Probe: mcpsrv.Probe}
 	if p.Root, err = c.stores.dir(sc); err != nil {
 		return p, err
+	}
+	p.Git = func(args ...string) ([]byte, error) {
+		ctx, cancel := context.WithTimeout(ctx, gitTimeout)
+		defer cancel()
+		return tree.Git(ctx, "git", p.Root, "", args...)
 	}
 	// A broken configuration must not keep connect and doctor from working.
 	if projects, dir, err := c.stores.projectRegistry(sc); err == nil {

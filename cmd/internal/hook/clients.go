@@ -53,10 +53,11 @@ type files map[Scope]string
 type format int
 
 const (
-	jsonc   format = iota // JSON, with comments where the client allows them
-	toml                  // one table
-	yaml                  // one mapping
-	ownFile               // the file is ours alone
+	jsonc      format = iota // JSON, with comments where the client allows them
+	toml                     // one table
+	yaml                     // one mapping
+	ownFile                  // the file is ours alone
+	lineOfFile               // one line of it is ours
 )
 
 // hooks says how a client's hooks are written: as entries of a JSON file, or as whole files.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -106,6 +107,18 @@ func (m Machine) Connect(o ConnectOptions) (Report, error) {
 	}
 	r.Notes = notes
 	for _, e := range edits {
+		if e.secret { // first it is kept from being committed
+			f, err := m.protect(e, rec, o.DryRun)
+			if err != nil {
+				return r, err
+			}
+			if f.Outcome != unchanged {
+				r.Files = append(r.Files, f)
+			}
+			if f.Outcome == refused {
+				continue
+			}
+		}
 		f, err := m.connect(e, rec, o.DryRun)
 		if err != nil {
 			return r, err
@@ -118,15 +131,33 @@ func (m Machine) Connect(o ConnectOptions) (Report, error) {
 	return r, lacking
 }
 
+// protect keeps a file that gets a token from being committed. Its report is refused if that is
+// not possible.
+func (m Machine) protect(e edit, rec *record, dry bool) (FileReport, error) {
+	x, err := m.uncommitted(e)
+	switch {
+	case err != nil:
+		return e.refused(err), nil
+	case x == nil:
+		return e.report(unchanged), nil
+	}
+	f, err := m.connect(*x, rec, dry)
+	f.Snippet = ""
+	return f, err
+}
+
 // connect does one edit. It returns an error only if the former file cannot be recorded,
 // which stops everything. Problems with the client's file are in the report.
 func (m Machine) connect(e edit, rec *record, dry bool) (FileReport, error) {
 	r := e.report(unchanged)
 	f, after, err := e.applied()
+	open := e.secret && f.mode&0o077 != 0 && runtime.GOOS != "windows" // others can read it
 	switch {
+	case err != nil && e.secret: // a snippet with the token would be pasted into that file
+		return e.refused(err), nil
 	case err != nil:
 		return e.notAdded(err), nil
-	case bytes.Equal(after, f.data) && !f.new:
+	case bytes.Equal(after, f.data) && !f.new && !open:
 		return r, nil
 	case rec.of(e) == nil && e.foreign(f.data) != "":
 		r.Note = fmt.Sprintf("An entry %q that starts something else was there: it is replaced, and disconnect puts it back.", server)
@@ -141,8 +172,15 @@ func (m Machine) connect(e edit, rec *record, dry bool) (FileReport, error) {
 	if err := m.save(rec); err != nil {
 		return r, fmt.Errorf("%s was not changed, because the record for undoing the change cannot be written: %w", f.path, err)
 	}
-	if f.new {
+	switch {
+	case f.new:
 		f.mode = e.mode(0o600, 0o644)
+	case open:
+		rec.of(e).Mode = f.mode
+		if err := m.save(rec); err != nil {
+			return r, err
+		}
+		f.mode &^= 0o077
 	}
 	if err = os.MkdirAll(filepath.Dir(f.path), e.mode(0o700, 0o755)); err == nil {
 		err = f.write(after)
@@ -196,8 +234,12 @@ func (m Machine) Disconnect(o ConnectOptions) (Report, error) {
 				if o.Scope == "" && scope != User && rec.of(e) == nil {
 					continue // somebody else may have connected the project
 				}
+				protected, isProtected := rec.protection(e)
 				if f := e.disconnect(rec, o.DryRun); f.Outcome != notOurs || len(o.Clients) > 0 && scope == named {
 					r.Files = append(r.Files, f)
+				}
+				if isProtected {
+					r.Files = append(r.Files, protected.disconnect(rec, o.DryRun))
 				}
 			}
 		}
@@ -215,12 +257,12 @@ func (m Machine) Disconnect(o ConnectOptions) (Report, error) {
 // disconnect undoes one edit.
 func (e edit) disconnect(rec *record, dry bool) FileReport {
 	r, was := e.report(notOurs), rec.of(e)
-	f, err := readFile(e.path)
+	f, err := e.read()
 	if _, odd := errors.AsType[*FileError](err); odd && was == nil {
 		return r // we cannot have written it
 	}
 	data, gone := f.data, false
-	mentions := bytes.Contains(f.data, []byte(server)) || bytes.Contains(f.data, []byte(" hook "+e.client))
+	mentions := e.format == lineOfFile || bytes.Contains(f.data, []byte(server)) || bytes.Contains(f.data, []byte(" hook "+e.client))
 	if err == nil && (mentions || was != nil && sum(f.data) == was.After) {
 		data, gone, err = e.remove(f.data, was)
 	}
@@ -234,6 +276,9 @@ func (e edit) disconnect(rec *record, dry bool) FileReport {
 			err = os.Remove(f.path)
 		}
 	default:
+		if was != nil && was.Mode != 0 && f.mode == was.Mode&^0o077 {
+			f.mode = was.Mode
+		}
 		err = f.write(data)
 	}
 	if err != nil {

@@ -165,7 +165,7 @@ func (x *examiner) scope(ctx context.Context, c *client, edits []edit) {
 		x.add(Finding{Level: Problem, Subject: c.name, Text: text, Fix: again + "; with --dry-run it shows the change", client: c.name, scope: first.scope})
 	}
 	var have any
-	f, err := readFile(first.path)
+	f, err := first.read()
 	if err == nil {
 		have, err = first.current(f.data)
 	}
@@ -180,6 +180,10 @@ func (x *examiner) scope(ctx context.Context, c *client, edits []edit) {
 	line, env := commandOf(entry)
 	if address := addressOf(entry); address != "" {
 		found = Finding{Level: Fine, Text: fmt.Sprintf("goes to %s, where lean-ctx serve must be running", address)}
+		if problem := x.m.exposed(first, f, entry); problem != "" {
+			x.add(Finding{Level: Problem, Subject: c.name, Text: first.path + ": " + problem, Fix: "lean-ctx connect " + c.name + " --url " + address})
+			return
+		}
 		edits = nil
 	} else if len(line) > 0 {
 		found = x.start(ctx, line, env)

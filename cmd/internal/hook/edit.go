@@ -13,18 +13,21 @@ import (
 
 // edit is what one client wants of one file.
 type edit struct {
-	client  string
-	scope   Scope
-	path    string
-	format  format
-	keys    []string  // the path of our server's entry
-	entry   string    // as JSON; empty: the file has hooks only
-	version bool      // the file needs one beside our hooks
-	events  []ownHook // one for each event
-	text    string    // of a whole file
-	private bool      // only the user may read it
-	program bool      // it is executable
-	note    string    // what the user must do or know when the file was changed
+	client   string
+	scope    Scope
+	path     string
+	format   format
+	keys     []string  // the path of our server's entry
+	entry    string    // as JSON; empty: the file has hooks only
+	version  bool      // the file needs one beside our hooks
+	events   []ownHook // one for each event
+	text     string    // of a whole file
+	private  bool      // a new file is one that only the user may read
+	secret   bool      // it gets a token: only the user may read it, and nobody may commit it
+	root     string    // the directory of others below which no link is followed; empty: none
+	protects string    // of a lineOfFile: the file with a token
+	program  bool      // it is executable
+	note     string    // what the user must do or know when the file was changed
 }
 
 // ownHook is our hook for an event of the client.
@@ -49,15 +52,22 @@ func (c *client) edits(m Machine, scope Scope) []edit {
 		return strings.NewReplacer("COMMAND", encoded(m.Command), "PSLINE", encoded(power(m.Command, c.name, e.name)), "LINE", text, "MATCHER", encoded(e.matcher), "SECONDS", strconv.Itoa(e.seconds)).Replace(template)
 	}
 	base := edit{client: c.name, scope: scope, private: scope != Project, note: c.note}
-	first := base
-	first.path, first.format, first.entry, first.keys = m.path(c.servers[scope]), c.format, fill(c.entry, event{}), []string{c.key, server}
+	at := func(location string) edit {
+		e := base
+		if e.path = m.path(location); inProject(location) {
+			e.root = m.Root
+		}
+		return e
+	}
+	first := at(c.servers[scope])
+	first.format, first.entry, first.keys = c.format, fill(c.entry, event{}), []string{c.key, server}
 	if scope == Local { // Claude Code keeps it under the project's path
 		first.keys = []string{"projects", filepath.ToSlash(m.Root), c.key, server}
 	}
 	all := []edit{first}
 	if file := c.hooks.files[scope]; file != "" {
-		h := base
-		h.path, h.version, h.program = m.path(file), c.hooks.versioned, c.hooks.programs
+		h := at(file)
+		h.version, h.program = c.hooks.versioned, c.hooks.programs
 		switch {
 		case h.program && m.system() == "windows": // it cannot run these scripts
 		case h.program:
@@ -88,8 +98,8 @@ func (c *client) edits(m Machine, scope Scope) []edit {
 		}
 	}
 	if c.rule != "" && scope == Project {
-		r := base
-		r.path, r.format = m.path(c.rule), ownFile
+		r := at(c.rule)
+		r.format = ownFile
 		r.text = fmt.Sprintf("---\n%s\n---\n<!-- %s %s --scope project`, removed by `lean-ctx disconnect`. -->\n%s\n", c.front, madeBy, c.name, strings.TrimSpace(ruleText))
 		all = append(all, r)
 	}
@@ -98,6 +108,9 @@ func (c *client) edits(m Machine, scope Scope) []edit {
 
 // put returns the file with the edit made. It is the same file if nothing is missing.
 func (e edit) put(data []byte) ([]byte, error) {
+	if e.format == lineOfFile {
+		return withLine(data, e.text), nil
+	}
 	if e.format == ownFile {
 		if string(data) != e.text && !isBlank(data) && !isOurs(data) {
 			return nil, &FileError{Problem: "exists, and lean-ctx did not write it"}
@@ -166,7 +179,7 @@ func (e edit) writeJSON(data []byte, remove bool, decide func(any) (string, bool
 
 // applied reads the file, and makes the edit on what it read.
 func (e edit) applied() (f file, after []byte, err error) {
-	if f, err = readFile(e.path); err == nil {
+	if f, err = e.read(); err == nil {
 		after, err = e.put(f.data)
 	}
 	return f, after, err
@@ -263,6 +276,9 @@ func commandOf(entry map[string]any) (line, env []string) {
 // is known. An entry that ours replaced comes back. An entry of our name that starts
 // something else stays.
 func (e edit) without(data, former []byte) ([]byte, error) {
+	if e.format == lineOfFile {
+		return withoutLine(data, e.text), nil
+	}
 	return e.write(data, true, func(have any) (string, bool) {
 		if !isOwn(have) {
 			return "", false
@@ -295,6 +311,9 @@ func (e edit) remove(data []byte, was *change) (remaining []byte, gone bool, err
 // empty tells whether a file has no comment, and no members but those that its client
 // requires.
 func (e edit) empty(data []byte) bool {
+	if e.format == lineOfFile {
+		return isBlank(data)
+	}
 	m, err := decode(e.format, data)
 	if e.version {
 		delete(m, "version")

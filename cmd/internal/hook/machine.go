@@ -19,6 +19,8 @@ type Machine struct {
 	Getenv  func(string) string
 	OnPath  func(name string) bool
 	System  string // as runtime.GOOS, which is the default
+	// Git runs git in the project, for reading; nil: there is none.
+	Git func(args ...string) ([]byte, error)
 	// Probe starts a server and asks for its version and its tools.
 	Probe func(context.Context, *exec.Cmd) (version string, tools []string, err error)
 }

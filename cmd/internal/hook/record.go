@@ -35,6 +35,14 @@ type change struct {
 	New    bool     `json:"new,omitempty"` // there was no file
 	After  string   `json:"after"`         // SHA-256 of what we wrote; empty: Former must not be restored whole
 	Dirs   []string `json:"dirs,omitempty"`
+
+	Mode fs.FileMode `json:"mode,omitempty"` // the file's former one, if we closed it to others
+
+	// Of a line in a list of ignored files: the line, the file with a token that it protects, and
+	// the directory below which no link is followed.
+	Line     string `json:"line,omitempty"`
+	Protects string `json:"protects,omitempty"`
+	Root     string `json:"root,omitempty"`
 }
 
 func (m Machine) readRecord() (*record, error) {
@@ -88,6 +96,16 @@ func (r *record) of(e edit) *change {
 	return nil
 }
 
+// protection is the edit that keeps the file of another from being committed, if we made one.
+func (r *record) protection(e edit) (edit, bool) {
+	for _, c := range r.Files {
+		if c.Protects == e.path && c.Client == e.client && c.Scope == e.scope {
+			return edit{client: c.Client, scope: c.Scope, path: c.Path, format: lineOfFile, text: c.Line, protects: c.Protects, root: c.Root}, true
+		}
+	}
+	return edit{}, false
+}
+
 // removeDirs removes directories that are empty. The changes in the others may leave them empty.
 func (r *record) removeDirs(dirs []string) {
 	removeDirs(dirs)
@@ -104,7 +122,7 @@ func (r *record) forget(e edit) { r.Files = slices.DeleteFunc(r.Files, e.matches
 
 // matches reports whether a change belongs to an edit.
 func (e edit) matches(c change) bool {
-	return c.Path == e.path && c.Client == e.client && c.Scope == e.scope
+	return c.Path == e.path && c.Client == e.client && c.Scope == e.scope && c.Protects == e.protects
 }
 
 // add records a change. The former file is the one before our first change, as long as
@@ -112,9 +130,12 @@ func (e edit) matches(c change) bool {
 // former file can no longer be restored whole. Then it only tells which entry ours replaced.
 func (r *record) add(e edit, f file, after string, dirs []string) {
 	c := change{Path: e.path, Client: e.client, Scope: e.scope, Former: f.data, New: f.new, After: after, Dirs: dirs}
+	if e.format == lineOfFile {
+		c.Line, c.Protects, c.Root = e.text, e.protects, e.root
+	}
 	old := r.of(e)
 	if old != nil {
-		c.Dirs = append(slices.Clone(old.Dirs), dirs...)
+		c.Dirs, c.Mode = append(slices.Clone(old.Dirs), dirs...), old.Mode
 	}
 	if !f.new && e.isIn(f.data) {
 		if old == nil || old.After != sum(f.data) {

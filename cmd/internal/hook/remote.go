@@ -46,7 +46,7 @@ func (r Remote) Project() string {
 
 // byURL are the edits for a client that reaches a server by its address: the server's
 // entry alone. Hooks work on the files of this machine, so connect without a URL writes
-// them. The file is the user's alone where it is new, since the token is in it.
+// them. The token is in the file, so it becomes the user's alone.
 func (c *client) byURL(all []edit, r Remote) []edit {
 	if len(all) == 0 || c.remote == "" {
 		return nil
@@ -54,8 +54,8 @@ func (c *client) byURL(all []edit, r Remote) []edit {
 	e := all[0]
 	headers := map[string]string{"Authorization": "Bearer " + r.Token, clientHeader: c.name}
 	e.entry = strings.NewReplacer("URL", encoded(r.URL), "HEADERS", encoded(headers)).Replace(c.remote)
-	e.version, e.events, e.private = false, nil, true
-	e.note = fmt.Sprintf("%s: %s holds the token of the server. Do not commit it.", c.name, e.path)
+	e.version, e.events, e.private, e.secret = false, nil, true, true
+	e.note = fmt.Sprintf("%s: %s holds a token for this project. Do not commit it.", c.name, e.path)
 	return []edit{e}
 }
 
