@@ -28,8 +28,11 @@ func overHTTP(t *testing.T) (s *exec.Cmd, url, token string) {
 	}
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
+		if at, ok := strings.CutPrefix(lines.Text(), "Serving at "); ok {
+			url = at
+		}
 		if page, ok := strings.CutPrefix(strings.TrimSpace(lines.Text()), "Page: "); ok {
-			url, token, _ = strings.Cut(page, "/?token=")
+			_, token, _ = strings.Cut(page, "/?token=")
 			return s, url, token
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -87,7 +86,7 @@ func (r *run) listening(ctx context.Context, sc op.Scope, a serveArgs, logger *s
 	if err != nil {
 		return nil, nil, err
 	}
-	hosts := append(slices.Clone(a.Host), host)
+	hosts := []string{host}
 	if name, err := os.Hostname(); err == nil && !loopback {
 		hosts = append(hosts, name)
 	}
@@ -100,6 +99,11 @@ func (r *run) listening(ctx context.Context, sc op.Scope, a serveArgs, logger *s
 		if own, err = web.OwnToken(r.stores.config.DataDir); err != nil {
 			return nil, nil, err
 		}
+		page, err := web.PageHost(r.stores.config.DataDir)
+		if err != nil {
+			return nil, nil, err
+		}
+		hosts = append(hosts, page)
 	}
 	if err := r.stores.config.Paths(&a.TokenFile); err != nil {
 		return nil, nil, err
@@ -115,7 +119,7 @@ func (r *run) listening(ctx context.Context, sc op.Scope, a serveArgs, logger *s
 	calls := webCalls{r.account, sc}
 	return web.New(web.Options{
 		Version: build().Version, Tools: r.stores.tools(), Own: webProject(p.Project), Projects: calls.projects,
-		Tokens: tokens, Hosts: append(hosts, names...), Loopback: loopback, TLS: certificate != nil, ReadOnly: a.ReadOnly,
+		Tokens: tokens, Hosts: append(hosts, names...), ProxyHosts: a.Host, Loopback: loopback, TLS: certificate != nil, ReadOnly: a.ReadOnly,
 		MCP: calls.mcp, Tasks: r.stores.table().Tasks, Watch: calls.watch, OnAnswer: calls.count, Logger: logger,
 	}), certificate, nil
 }
@@ -173,17 +177,34 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 	return l, err
 }
 
-// greet prints where the server is reached.
+// greet prints where the server is reached. The page has a host name of its own where a
+// browser finds it: on 127.0.0.1 any other server of this machine would get its cookie.
 func (r *run) greet(scheme, addr string, a serveArgs) error {
-	base, query := scheme+"://"+addr, ""
+	base := scheme + "://" + addr
+	page, warning := base+"/", ""
 	if _, loopback, _ := a.check(); loopback && !a.Open {
 		token, err := web.OwnToken(r.stores.config.DataDir)
 		if err != nil {
 			return err
 		}
-		query = "?token=" + token
+		name, err := web.PageHost(r.stores.config.DataDir)
+		if err != nil {
+			return err
+		}
+		host, port, err := net.SplitHostPort(addr)
+		if err != nil {
+			return err
+		}
+		const shared = "every other server there that the browser visits gets the page's cookie"
+		page += "?token=" + token
+		if scheme == "http" && (host == "127.0.0.1" || host == "::1") {
+			page, warning = scheme+"://"+net.JoinHostPort(name, port)+"/?token="+token,
+				fmt.Sprintf("        If the browser does not find it: %s. But %s.\n", page, shared)
+		} else {
+			warning = fmt.Sprintf("        The page has no host name of its own at %s: %s.\n", host, shared)
+		}
 	}
-	_, err := fmt.Fprintf(r.out, "Serving at %s\n  Page: %s/%s\n  MCP:  %s/mcp\n  A2A:  %s/a2a\n", base, base, query, base, base)
+	_, err := fmt.Fprintf(r.out, "Serving at %s\n  Page: %s\n%s  MCP:  %s/mcp\n  A2A:  %s/a2a\n", base, page, warning, base, base)
 	return err
 }
 

@@ -9,9 +9,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/cookiejar"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -328,15 +330,34 @@ func TestServeGreets(t *testing.T) {
 	}
 	_, page, _ := strings.Cut(greeting.String(), "Page: ")
 	page, _, _ = strings.Cut(page, "\n")
-	answer, err := http.Get(page)
+	at, _, _ := strings.Cut(strings.TrimPrefix(greeting.String(), "Serving at http://"), "\n")
+	if !regexp.MustCompile(`^http://[0-9a-f]{16}\.localhost:[0-9]+/\?token=\S+$`).MatchString(page) || !strings.Contains(greeting.String(), "If the browser does not find it: http://"+at+"/?token=") {
+		t.Errorf("greeting:\n%s", greeting.String())
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A browser finds the name by itself, which this system may not.
+	browser := &http.Client{Jar: jar, Transport: &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, at)
+	}}}
+	answer, err := browser.Get(page)
 	if err != nil {
 		t.Fatal(err)
 	}
 	answer.Body.Close()
-	// The client follows to the page without its cookie: the token is not in the address any more.
-	if answer.StatusCode != http.StatusUnauthorized || answer.Request.URL.RawQuery != "" {
+	if answer.StatusCode != http.StatusOK || answer.Request.URL.RawQuery != "" {
 		t.Errorf("%s at %s", answer.Status, answer.Request.URL)
 	}
+	if answer, err = browser.Get("http://" + at + "/"); err != nil { // the cookie is for the page's name alone
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusUnauthorized {
+		t.Errorf("%s at the address", answer.Status)
+	}
+	browser.CloseIdleConnections()
 	stop()
 	go func() { _, _ = io.Copy(io.Discard, out) }()
 	if code := <-done; code != 0 {

@@ -44,7 +44,7 @@ type taskHandler struct {
 var _ a2asrv.RequestHandler = (*taskHandler)(nil)
 
 // a2aRoutes mounts the bindings and the card.
-func (s *Server) a2aRoutes(mux *http.ServeMux, prefix string) {
+func (s *Server) a2aRoutes(mount func(pattern string, h http.Handler), prefix string) {
 	unsupported := a2asrv.NewHandler(nil, a2asrv.WithCapabilityChecks(new(a2a.AgentCapabilities)), a2asrv.WithLogger(slog.New(slog.DiscardHandler)))
 	h := &taskHandler{RequestHandler: unsupported, server: s, open: s.o.Tasks}
 	options := []a2asrv.TransportOption{a2asrv.WithTransportKeepAlive(pingEvery), a2asrv.WithTransportPanicHandler(func(cause any) error {
@@ -53,19 +53,19 @@ func (s *Server) a2aRoutes(mux *http.ServeMux, prefix string) {
 	})}
 	rpc, restHandler := a2asrv.NewJSONRPCHandler(h, options...), a2asrv.NewRESTHandler(h, options...)
 	otherRPC, otherREST := a2asrv.NewJSONRPCHandler(otherVersion{}), a2asrv.NewRESTHandler(otherVersion{})
-	mux.Handle("POST /a2a", versioned(rpc, func(w http.ResponseWriter, r *http.Request) { otherRPC.ServeHTTP(w, anyMethod(r)) }))
-	mux.Handle("/a2a/v1/", http.StripPrefix("/a2a/v1", versioned(restHandler, func(w http.ResponseWriter, r *http.Request) {
+	mount("POST /a2a", versioned(rpc, func(w http.ResponseWriter, r *http.Request) { otherRPC.ServeHTTP(w, anyMethod(r)) }))
+	mount("/a2a/v1/", http.StripPrefix("/a2a/v1", versioned(restHandler, func(w http.ResponseWriter, r *http.Request) {
 		r.Method, r.URL = http.MethodGet, &url.URL{Path: "/tasks/-"}
 		otherREST.ServeHTTP(w, r)
 	})))
-	mux.HandleFunc("GET "+a2asrv.WellKnownAgentCardPath, func(w http.ResponseWriter, r *http.Request) {
+	mount("GET "+a2asrv.WellKnownAgentCardPath, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		card, err := h.card(r, prefix)
 		if err != nil {
 			s.fail(w, r, err)
 			return
 		}
 		writeJSON(w, http.StatusOK, card)
-	})
+	}))
 }
 
 // versioned sends requests of another protocol version elsewhere. One without a version

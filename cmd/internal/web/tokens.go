@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -10,11 +11,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
-	"net/http"
-	"net/netip"
-	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -35,9 +34,10 @@ type Tokens struct {
 	file   string // named tokens; empty: none
 	logger *slog.Logger
 
-	mu    sync.Mutex
-	named []*token
-	read  os.FileInfo // of what named was read from; nil: there was no file
+	mu       sync.Mutex
+	named    []*token
+	text     []byte            // of the file that named was read from
+	projects map[string]*token // made of own, by the project's hash
 }
 
 // token is one token and what it is good for. Its exported fields are those of the file of
@@ -76,10 +76,7 @@ func OwnToken(dataDir string) (string, error) {
 			return "", err
 		}
 	}
-	if err := private(path); err != nil {
-		return "", err
-	}
-	data, err := os.ReadFile(path)
+	data, err := readPrivate(path)
 	if err != nil {
 		return "", err
 	}
@@ -89,29 +86,32 @@ func OwnToken(dataDir string) (string, error) {
 	return "", fmt.Errorf("%s holds no token: remove it, and a new one is made", path)
 }
 
-// ProjectToken is the token of this machine for one project alone, which connect writes into the
-// settings of clients. It is made from the token of this machine, so a server knows it without a list.
+// ProjectToken is a token of this machine that is good for one project alone. It is made from
+// [OwnToken]: no file keeps it, and whoever removes serve.token ends it too.
 func ProjectToken(dataDir, hash string) (string, error) {
-	own, err := OwnToken(dataDir)
+	if !isHash(hash) {
+		return "", fmt.Errorf("%q is no project: it must be 16 hex digits", hash)
+	}
+	text, err := OwnToken(dataDir)
 	if err != nil {
 		return "", err
 	}
-	return projectToken(sha256.Sum256([]byte(own)), hash), nil
+	return projectToken(newToken(token{Token: text}, nil), hash), nil
 }
 
-// projectToken is the token for a project, where own is the sum of the token of this machine.
-func projectToken(own [sha256.Size]byte, hash string) string {
-	mac := hmac.New(sha256.New, own[:])
-	mac.Write([]byte("lean-ctx project " + hash))
-	return hex.EncodeToString(mac.Sum(nil))
+func projectToken(own *token, hash string) string {
+	return hash + "-" + hex.EncodeToString(own.derive("project token", hash)[:16])
+}
+
+// derive makes bytes that only who knows the token can make. Each purpose has its own.
+func (t *token) derive(purpose, data string) []byte {
+	m := hmac.New(sha256.New, t.sum[:])
+	fmt.Fprintf(m, "lean-ctx %s\x00%s", purpose, data)
+	return m.Sum(nil)
 }
 
 // private refuses a file with tokens that others may read.
-func private(path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
+func private(path string, info fs.FileInfo) error {
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return fmt.Errorf("%s can be read by others (mode %04o): chmod 600 it, and change the tokens if anybody may have read them", path, info.Mode().Perm())
 	}
@@ -124,7 +124,7 @@ const minToken = 16
 // NewTokens makes what knows the token of this machine (own, may be empty) and the named
 // tokens of a file (may be empty). With open, a request without a token is let in too.
 func NewTokens(own, file string, open bool, logger *slog.Logger) (*Tokens, error) {
-	t := &Tokens{file: file, logger: slog.New(slog.DiscardHandler)}
+	t := &Tokens{file: file, logger: slog.New(slog.DiscardHandler), projects: map[string]*token{}}
 	if own != "" {
 		t.own = newToken(token{Token: own}, &op.Grant{})
 	}
@@ -144,14 +144,31 @@ func newToken(t token, g *op.Grant) *token {
 	return &t
 }
 
-func readTokens(path string) (all []*token, err error) {
-	if err := private(path); err != nil {
-		return nil, err
-	}
-	data, err := os.ReadFile(path)
+// maxTokenFile is in bytes.
+const maxTokenFile = 1 << 20
+
+// readPrivate reads a file with tokens.
+func readPrivate(path string) ([]byte, error) {
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil {
+		err = private(path, info)
+	}
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxTokenFile+1))
+	if err == nil && len(data) > maxTokenFile {
+		err = fmt.Errorf("%s has more than %d bytes", path, maxTokenFile)
+	}
+	return data, err
+}
+
+func parseTokens(path string, data []byte) (all []*token, err error) {
 	var f struct {
 		Tokens []token `json:"tokens"`
 	}
@@ -196,24 +213,25 @@ func (t *token) allows() (*op.Grant, error) {
 	return g, nil
 }
 
-// refresh reads the named tokens again if their file has changed, and revokes those that
-// are gone or changed. If the file cannot be read, there are none: one that was taken out
-// must not live on because of a mistake beside it.
+// refresh reads the named tokens again, and revokes those that are gone or changed. If the
+// file cannot be read, there are none: one that was taken out must not live on because of a
+// mistake beside it. The texts are compared, not the file's size and time: a file may be
+// written twice within one tick of the clock.
 func (t *Tokens) refresh() error {
 	if t.file == "" {
 		return nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	m, err := os.Stat(t.file) // before the file is read: what is written after it is read again
-	if err == nil && t.read != nil && os.SameFile(m, t.read) && m.Size() == t.read.Size() && m.ModTime().Equal(t.read.ModTime()) {
+	text, err := readPrivate(t.file)
+	if err == nil && t.text != nil && bytes.Equal(text, t.text) {
 		return nil
 	}
 	var named []*token
 	if err == nil {
-		named, err = readTokens(t.file)
+		named, err = parseTokens(t.file, text)
 	}
-	if err != nil && (m != nil || t.read != nil) {
+	if err != nil && t.named != nil {
 		t.logger.Error("no named token is valid", "error", err)
 	}
 	for _, old := range t.named {
@@ -226,32 +244,53 @@ func (t *Tokens) refresh() error {
 			old.revoke()
 		}
 	}
-	t.named, t.read = named, m
+	t.named, t.text = named, text
 	return err
 }
 
-// find is the token with a text, or nil. Every token is compared, in constant time. The token of a
-// project is good for requests to that project alone; hash is the one that is requested.
-func (t *Tokens) find(text, hash string) (found *token) {
-	_ = t.refresh() // it has logged what is wrong
-	sum := sha256.Sum256([]byte(text))
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	all := t.named
-	if t.own != nil {
-		all = append([]*token{t.own}, all...)
-		if isHash(hash) {
-			p := newToken(token{Token: projectToken(t.own.sum, hash)}, &op.Grant{Projects: []string{hash}})
-			p.valid = t.own.valid
-			all = append(all, p)
-		}
+// find is the token with a text, or nil.
+func (t *Tokens) find(text string) *token {
+	if found := t.findListed(text); found != nil {
+		return found
 	}
-	for _, k := range all {
+	if hash, _, _ := strings.Cut(text, "-"); t.own != nil && isHash(hash) && subtle.ConstantTimeCompare([]byte(text), []byte(projectToken(t.own, hash))) == 1 {
+		return t.ofProject(hash)
+	}
+	return nil
+}
+
+// findListed is the token with a text, without those of projects, which are for clients and log
+// nobody in. Every token is compared, in constant time.
+func (t *Tokens) findListed(text string) (found *token) {
+	sum := sha256.Sum256([]byte(text))
+	for _, k := range t.all() {
 		if subtle.ConstantTimeCompare(sum[:], k.sum[:]) == 1 {
 			found = k
 		}
 	}
 	return found
+}
+
+// all are the tokens that are valid now, without those of projects.
+func (t *Tokens) all() []*token {
+	_ = t.refresh() // it has logged what is wrong
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	all := slices.Clone(t.named)
+	if t.own != nil {
+		all = append(all, t.own)
+	}
+	return all
+}
+
+// ofProject is the token of this machine for one project.
+func (t *Tokens) ofProject(hash string) *token {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.projects[hash] == nil {
+		t.projects[hash] = newToken(token{Token: projectToken(t.own, hash)}, &op.Grant{Projects: []string{hash}})
+	}
+	return t.projects[hash]
 }
 
 // Watch notices a change of the tokens' file also when nobody makes a request, so that
@@ -270,120 +309,4 @@ func (t *Tokens) Watch(ctx context.Context, every time.Duration) {
 			_ = t.refresh()
 		}
 	}
-}
-
-// tokenOf is the token of a request.
-func tokenOf(r *http.Request) (text string, any bool) {
-	if kind, rest, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(kind, "Bearer") {
-		return strings.TrimSpace(rest), true
-	}
-	if r.Header.Get("Authorization") != "" {
-		return "", true
-	}
-	if c, err := r.Cookie(cookieName(r)); err == nil {
-		return c.Value, true
-	}
-	return "", false
-}
-
-// cookieName has the port in it: browsers keep one set of cookies for all ports of a host.
-func cookieName(r *http.Request) string {
-	_, port := splitHost(r.Host)
-	return "lean-ctx" + strings.TrimSuffix("-"+port, "-")
-}
-
-// cookieLasts is how long a browser stays logged in.
-const cookieLasts = 30 * 24 * time.Hour
-
-// authorized lets in who has a token.
-func (s *Server) authorized(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet && r.URL.Query().Has("token") {
-			s.logIn(w, r)
-			return
-		}
-		t := s.o.Tokens.open
-		if text, any := tokenOf(r); any {
-			t = s.o.Tokens.find(text, s.requested(r))
-		}
-		if t == nil {
-			w.Header().Set("WWW-Authenticate", `Bearer realm="lean-ctx"`)
-			refuse(w, http.StatusUnauthorized, "unauthorized", unauthorized)
-			return
-		}
-		*callerOf(r.Context()) = *t
-		next.ServeHTTP(w, r)
-	})
-}
-
-// requested is the hash of the project that a request is about.
-func (s *Server) requested(r *http.Request) string {
-	if path, named := strings.CutPrefix(r.URL.Path, "/p/"); named {
-		hash, _, _ := strings.Cut(path, "/")
-		return hash
-	}
-	return s.o.Own.Hash
-}
-
-const unauthorized = "a token is needed: open the address that lean-ctx serve printed, or send Authorization: Bearer …"
-
-// logIn takes the token out of the address, where it would stay in the browser's history,
-// and puts it into a cookie.
-func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
-	text := q.Get("token")
-	if s.o.Tokens.find(text, "") == nil {
-		refuse(w, http.StatusUnauthorized, "unauthorized", unauthorized)
-		return
-	}
-	http.SetCookie(w, &http.Cookie{
-		Name: cookieName(r), Value: text, Path: "/", MaxAge: int(cookieLasts.Seconds()),
-		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: s.o.TLS,
-	})
-	q.Del("token")
-	to := &url.URL{Path: "/" + strings.TrimLeft(r.URL.Path, "/"), RawQuery: q.Encode()} // never another host
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Referrer-Policy", "no-referrer")
-	http.Redirect(w, r, to.String(), http.StatusSeeOther)
-}
-
-// sameSite refuses requests for another host and those of other sites' pages.
-func (s *Server) sameSite(next http.Handler) http.Handler {
-	sites := http.NewCrossOriginProtection() // by Sec-Fetch-Site, where a browser sends it
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !s.ourHost(r.Host) {
-			refuse(w, http.StatusForbidden, "forbidden", "this server has another name: --host gives it one more")
-			return
-		}
-		if o := r.Header.Get("Origin"); o != "" && !sameOrigin(o, r.Host) || sites.Check(r) != nil {
-			refuse(w, http.StatusForbidden, "forbidden", "requests from pages of other sites are refused")
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// ourHost reports whether a Host header names this server. An address needs no DNS, so
-// nobody else can make it point here.
-func (s *Server) ourHost(hostport string) bool {
-	host, _ := splitHost(hostport)
-	if slices.ContainsFunc(s.o.Hosts, func(n string) bool { return strings.EqualFold(n, host) }) {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	if err != nil {
-		return host == "localhost"
-	}
-	return !s.o.Loopback || ip.Unmap().IsLoopback()
-}
-
-// splitHost is a Host header in lower case, without and with its port.
-func splitHost(hostport string) (host, port string) {
-	u := url.URL{Host: strings.ToLower(hostport)}
-	return strings.TrimSuffix(u.Hostname(), "."), u.Port()
-}
-
-func sameOrigin(origin, host string) bool {
-	u, err := url.Parse(origin)
-	return err == nil && u.Host != "" && strings.EqualFold(u.Host, host)
 }

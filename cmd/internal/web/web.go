@@ -19,8 +19,8 @@
 //
 //   - The Host is one of ours. A name that somebody else's DNS points at us is refused.
 //   - The Origin, if there is one, is the Host. A page of another site can do nothing here.
-//   - The token is known. Tokens are compared in constant time. A browser sends it once
-//     as ?token= and from then on as a cookie, which no script can read.
+//   - The token is known. Tokens are compared in constant time. A browser sends it once as
+//     ?token= and gets a session for it: a cookie that is good for the page and /events alone.
 //   - The body is JSON of bounded size and depth and comes in time.
 //   - The token's grant ([op.Grant]) reaches the project and allows the operation.
 //
@@ -60,11 +60,12 @@ type Options struct {
 	Own      Project                                  // the project at /
 	Projects func(context.Context) ([]Project, error) // all that are known
 
-	Tokens   *Tokens
-	Hosts    []string // names of this server, beside localhost and addresses
-	Loopback bool     // it listens on a loopback address: requests for other addresses are refused
-	TLS      bool     // it is reached by https
-	ReadOnly bool     // no operation that changes anything, whatever the token allows
+	Tokens     *Tokens
+	Hosts      []string // names of this server, beside localhost and addresses
+	ProxyHosts []string // further names, by which a proxy may be reached that does TLS
+	Loopback   bool     // it listens on a loopback address: requests for other addresses are refused
+	TLS        bool     // it is reached by https
+	ReadOnly   bool     // no operation that changes anything, whatever the token allows
 
 	MCP   func(Project) http.Handler
 	Tasks func(context.Context, op.Scope) (*tasks.Store, error) // for A2A
@@ -87,6 +88,7 @@ type Server struct {
 	routes http.Handler
 	logger *slog.Logger
 	limits limits
+	now    func() time.Time
 
 	mu       sync.Mutex
 	projects map[string]*projectHandler // by prefix and hash
@@ -98,7 +100,7 @@ type Server struct {
 
 // New makes a server. It does no I/O.
 func New(o Options) *Server {
-	s := &Server{o: o, logger: o.Logger, limits: defaultLimits(), projects: map[string]*projectHandler{}}
+	s := &Server{o: o, logger: o.Logger, limits: defaultLimits(), now: time.Now, projects: map[string]*projectHandler{}}
 	s.closing, s.close = context.WithCancel(context.Background())
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
@@ -106,7 +108,7 @@ func New(o Options) *Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", s.health)
 	inner := http.NewServeMux()
-	inner.HandleFunc("GET /projects", s.listProjects)
+	inner.Handle("GET /projects", s.programs(http.HandlerFunc(s.listProjects)))
 	inner.HandleFunc("/p/{hash}/", s.project)
 	inner.HandleFunc("/", s.project)
 	mux.Handle("/", s.authorized(s.bounded(inner)))
@@ -261,17 +263,19 @@ func (s *Server) mount(p Project, prefix string) *projectHandler {
 		m.feed = newFeed(s, func(ctx context.Context) (Poll, error) { return s.o.Watch(ctx, p) })
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /api/{tool}", s.api)
-	mux.HandleFunc("POST /api/{tool}/{action}", s.api)
-	mux.HandleFunc("/api/", s.notAllowed)
-	if m.feed != nil {
-		mux.HandleFunc("GET /events", m.feed.serve)
-	}
+	forPrograms := func(pattern string, h http.Handler) { mux.Handle(pattern, s.programs(h)) }
+	forPrograms("POST /api/{tool}", http.HandlerFunc(s.api))
+	forPrograms("POST /api/{tool}/{action}", http.HandlerFunc(s.api))
+	forPrograms("/api/", http.HandlerFunc(s.notAllowed))
 	if s.o.Tasks != nil {
-		s.a2aRoutes(mux, prefix)
+		s.a2aRoutes(forPrograms, prefix)
 	}
 	if s.o.MCP != nil {
-		mux.Handle("/mcp", s.mcp(s.o.MCP(p)))
+		forPrograms("/mcp", s.mcp(s.o.MCP(p)))
+	}
+	// The page, and the changes that it shows.
+	if m.feed != nil {
+		mux.HandleFunc("GET /events", m.feed.serve)
 	}
 	mux.Handle("/", page.New(page.Options{Call: s.call, Project: p.Name, Prefix: prefix}))
 	m.Handler = mux

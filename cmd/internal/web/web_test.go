@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,7 +23,9 @@ import (
 
 // A name that leads here by somebody else's DNS, and a page of another site, get nothing.
 func TestForeignHostsAndOrigins(t *testing.T) {
-	f := serve(t, func(o *Options, _ *storeOptions) { o.Hosts = []string{"memory.example"} })
+	f := serve(t, func(o *Options, _ *storeOptions) {
+		o.Hosts, o.ProxyHosts = []string{"memory.example"}, []string{"proxy.example"}
+	})
 	_, port, _ := net.SplitHostPort(f.Listener.Addr().String())
 	for _, c := range []struct {
 		host, origin, fetch string
@@ -40,6 +43,15 @@ func TestForeignHostsAndOrigins(t *testing.T) {
 		{"192.0.2.1:" + port, "", "", 403}, // it listens on a loopback address
 		{"0.0.0.0:" + port, "", "", 403},
 		{"127.0.0.1:" + port, "http://127.0.0.1:" + port, "", 200},
+		{"127.0.0.1:" + port, "https://127.0.0.1:" + port, "", 403}, // it is reached without TLS
+		{"127.0.0.1:" + port, "http://user@127.0.0.1:" + port, "", 403},
+		{"127.0.0.1:" + port, "http://user:pw@127.0.0.1:" + port, "", 403},
+		{"127.0.0.1:" + port, "http://127.0.0.1:" + port + "/", "", 403},
+		{"127.0.0.1:" + port, "//127.0.0.1:" + port, "", 403},
+		{"127.0.0.1:" + port, "ftp://127.0.0.1:" + port, "", 403},
+		{"memory.example", "https://memory.example", "", 403},
+		{"proxy.example", "https://proxy.example", "", 200}, // a proxy does TLS
+		{"proxy.example", "https://memory.example", "", 403},
 		{"127.0.0.1:" + port, "http://evil.example", "", 403},
 		{"127.0.0.1:" + port, "http://127.0.0.1:9", "", 403},
 		{"127.0.0.1:" + port, "null", "", 403},
@@ -62,8 +74,33 @@ func TestForeignHostsAndOrigins(t *testing.T) {
 			}
 		}
 	}
+	two := f.request(t, http.MethodGet, "/healthz", "", func(r *http.Request) {
+		r.Header["Origin"] = []string{"http://" + r.URL.Host, "http://evil.example"}
+	})
+	if status, _ := f.do(t, two); status != 403 {
+		t.Errorf("two origins: %d", status)
+	}
 	if status, _ := f.do(t, f.request(t, http.MethodGet, "/healthz", "", func(r *http.Request) { r.Host = "evil.example" })); status != 403 {
 		t.Errorf("healthz by another name: %d", status)
+	}
+}
+
+// A Host is a name or an address as a browser writes it, and nothing else. Go's client would
+// mend these, so the server is called without one.
+func TestMalformedHosts(t *testing.T) {
+	f := serve(t, nil)
+	for host, want := range map[string]int{
+		"[::1]:7337": 200, "[::1]": 200, "127.0.0.1": 200, "Localhost.:7337": 200, "[::1%25x]:7337": 403, "[::1%25x]": 403, "[::1%x]": 403, "[fe80::1%25lo]": 403,
+		"[127.0.0.1]:7337": 403, "user@127.0.0.1:7337": 403, "127.0.0.1:99999": 403, "127.0.0.1:": 403, "127.0.0.1:+80": 403, "127.0.0.1:0": 403, "127.0.0.1:x": 403,
+		"::1": 403, "[::1": 403, "::1]": 403, "[::1]x": 403, "[]": 403, "": 403, ":7337": 403, "127.0.0.1/x": 403, "127.0.0.1,evil.example": 403, "127.1": 403, "2130706433": 403, "0x7f.1": 403,
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/healthz", nil)
+		r.Host = host
+		w := httptest.NewRecorder()
+		f.server.ServeHTTP(w, r)
+		if w.Code != want {
+			t.Errorf("%q: %d %s", host, w.Code, w.Body)
+		}
 	}
 }
 

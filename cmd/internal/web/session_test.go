@@ -1,0 +1,219 @@
+package web
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// logInAs opens the page's address with a token and gives the cookie.
+func (f *fixture) logInAs(t *testing.T, token string) *http.Cookie {
+	t.Helper()
+	answer, err := http.DefaultTransport.RoundTrip(f.request(t, http.MethodGet, "/?token="+token+"&x=1", "", bare))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	cookies := answer.Cookies()
+	if answer.StatusCode != http.StatusSeeOther || answer.Header.Get("Location") != "/?x=1" || len(cookies) != 1 {
+		t.Fatalf("got %s to %q, cookies %v", answer.Status, answer.Header.Get("Location"), cookies)
+	}
+	return cookies[0]
+}
+
+// bare takes the token away.
+func bare(r *http.Request) { r.Header.Del("Authorization") }
+
+// with sends a cookie and nothing else.
+func with(c *http.Cookie) func(*http.Request) {
+	return func(r *http.Request) { bare(r); r.AddCookie(c) }
+}
+
+// visit asks for the page with a cookie, and gives the cookies of the answer.
+func (f *fixture) visit(t *testing.T, path string, c *http.Cookie) (int, []*http.Cookie) {
+	t.Helper()
+	answer, err := http.DefaultTransport.RoundTrip(f.request(t, http.MethodGet, path, "", with(c)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	return answer.StatusCode, answer.Cookies()
+}
+
+// The token comes once in the address. The browser gets a session id instead, which no script
+// and no other site can use, and which does not tell the token.
+func TestTheAddressLogsIn(t *testing.T) {
+	f := serve(t, nil)
+	c := f.logInAs(t, own)
+	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Domain != "" || strings.Contains(c.Value, own) || c.MaxAge != 12*60*60 {
+		t.Fatalf("cookie %v", c)
+	}
+	if status, _ := f.visit(t, "/", c); status != 200 {
+		t.Errorf("with the cookie: %d", status)
+	}
+	if status, _ := f.do(t, f.request(t, http.MethodGet, "/?token=wrong-wrong-wrong-wrong", "", nil)); status != 401 {
+		t.Errorf("a wrong token in the address: %d", status)
+	}
+	if status, _ := f.do(t, f.request(t, http.MethodGet, "/?token="+c.Value, "", nil)); status != 401 {
+		t.Errorf("a session id in the address: %d", status)
+	}
+	r := f.request(t, http.MethodGet, "/?token="+own, "", bare)
+	r.URL.Path = "//evil.example/"
+	answer, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if to := answer.Header.Get("Location"); strings.HasPrefix(to, "//") || strings.Contains(to, "://") {
+		t.Errorf("it leads to another site: %s", to)
+	}
+	if log := f.log.String(); strings.Contains(log, own) || strings.Contains(log, c.Value) {
+		t.Errorf("the log has the token or the session:\n%s", log)
+	}
+}
+
+// A session id is good for the page alone: another server on the same host name gets it too.
+func TestASessionIsGoodForThePageAlone(t *testing.T) {
+	f := serve(t, func(o *Options, _ *storeOptions) {
+		o.MCP = func(Project) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(200) })
+		}
+	})
+	c := f.logInAs(t, own)
+	for _, prefix := range []string{"", "/p/" + here, "/p/" + there} {
+		for _, page := range []string{"/", "/doubts", "/agents", "/facts/", "/health", "/page/page.css", "/events"} {
+			if status, _ := f.visit(t, prefix+page, c); status == 401 {
+				t.Errorf("%s: %d with a session", prefix+page, status)
+			}
+		}
+		for _, call := range [][2]string{
+			{"POST", "/api/knowledge/recall"}, {"POST", "/api/overview"}, {"GET", "/api/"}, {"POST", "/%61pi/knowledge/recall"}, {"POST", "/mcp"}, {"GET", "/mcp"}, {"DELETE", "/mcp"},
+			{"POST", "/a2a"}, {"GET", "/a2a/v1/tasks"}, {"POST", "/a2a/v1/message:send"}, {"GET", "/.well-known/agent-card.json"},
+		} {
+			for name, set := range map[string]func(*http.Request){
+				"as the cookie": with(c), "as Bearer": bearer(c.Value), "as both": func(r *http.Request) { bearer(c.Value)(r); r.AddCookie(c) },
+			} {
+				if status, body := f.do(t, f.request(t, call[0], prefix+call[1], `{"query":"x"}`, set)); status != 401 {
+					t.Errorf("%s %s %s: %d %s", call, prefix, name, status, body)
+				}
+			}
+		}
+		if status, _ := f.do(t, f.request(t, "GET", prefix+"/", "", bearer(c.Value))); status != 401 {
+			t.Errorf("the page by a session as Bearer: %d", status)
+		}
+	}
+	if status, _ := f.visit(t, "/projects", c); status != 401 {
+		t.Errorf("/projects: %d", status)
+	}
+}
+
+// A session lives twelve hours from its last use, also over a restart of the server, and not
+// an hour longer. Nothing about it can be changed.
+func TestASessionEnds(t *testing.T) {
+	f := serve(t, nil)
+	at := time.Now()
+	f.server.now = func() time.Time { return at }
+	c := f.logInAs(t, own)
+	if _, again := f.visit(t, "/", c); len(again) != 0 {
+		t.Errorf("renewed at once: %v", again)
+	}
+	for range 4 {
+		at = at.Add(11 * time.Hour)
+		tokens, err := NewTokens(own, "", false, nil) // as after a restart
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.server.o.Tokens = tokens
+		status, again := f.visit(t, "/", c)
+		if status != 200 || len(again) != 1 || again[0].Name != c.Name {
+			t.Fatalf("within twelve hours of its last use: %d, %v", status, again)
+		}
+		c = again[0]
+	}
+	for _, forged := range []string{
+		"", ".", "..", "...", "x.y.z", strings.ToUpper(c.Value), c.Value + "0", c.Value[1:], strings.Replace(c.Value, ".", ".7", 1), own, "..." + c.Value,
+		strings.Join([]string{"a", strings.Split(c.Value, ".")[1], strings.Split(c.Value, ".")[2]}, "."),
+	} {
+		if status, _ := f.visit(t, "/", &http.Cookie{Name: c.Name, Value: forged}); status != 401 {
+			t.Errorf("forged %q: %d", forged, status)
+		}
+	}
+	at = at.Add(12*time.Hour + time.Second)
+	if status, again := f.visit(t, "/", c); status != 401 || len(again) != 0 {
+		t.Errorf("after twelve hours: %d, %v", status, again)
+	}
+}
+
+// A session ends with the token that it was opened with, and reaches no more than that token.
+func TestASessionIsItsTokens(t *testing.T) {
+	f, path := withFile(t)
+	c := f.logInAs(t, reader)
+	if status, _ := f.visit(t, "/", c); status != 200 {
+		t.Fatalf("%d", status)
+	}
+	form := func(r *http.Request) { with(c)(r); r.Header.Set("Content-Type", "application/x-www-form-urlencoded") }
+	if status, body := f.do(t, f.request(t, http.MethodPost, "/do/remember", "category=a&key=b&value=c", form)); status != 403 {
+		t.Errorf("a reader writes: %d %.200s", status, body)
+	}
+	named(t, path, entry("writer", writer, "*", "write"))
+	if status, _ := f.visit(t, "/", c); status != 401 {
+		t.Errorf("its token was withdrawn: %d", status)
+	}
+}
+
+// The cookie of former versions held the token. It is no good, and is taken away.
+func TestTheFormerCookieIsTakenAway(t *testing.T) {
+	f := serve(t, nil)
+	_, port, _ := splitHost(f.Listener.Addr().String())
+	status, cookies := f.visit(t, "/", &http.Cookie{Name: "lean-ctx-" + port, Value: own})
+	if status != 401 || len(cookies) != 1 || cookies[0].Name != "lean-ctx-"+port || cookies[0].MaxAge >= 0 {
+		t.Errorf("got %d, %v", status, cookies)
+	}
+}
+
+// A project's own token is good for that project alone, and ends with the token of the machine.
+func TestTheTokenOfAProject(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	text, err := ProjectToken(dir, here)
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine, err := OwnToken(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := serve(t, func(o *Options, _ *storeOptions) { o.Tokens, _ = NewTokens(machine, "", false, nil) })
+	const recall = "/api/knowledge/recall"
+	for _, c := range []struct {
+		name, token, path string
+		status            int
+	}{
+		{"its project", text, "/p/" + here + recall, 200}, {"its project at /", text, recall, 200},
+		{"another", text, "/p/" + there + recall, 404}, {"a forged one for another", there + text[16:], "/p/" + there + recall, 401},
+		{"cut", text[:20], recall, 401}, {"the hash alone", here, recall, 401}, {"with an empty rest", here + "-", recall, 401},
+	} {
+		if status, body := f.do(t, f.request(t, http.MethodPost, c.path, `{"query":"x"}`, bearer(c.token))); status != c.status {
+			t.Errorf("%s: %d %s", c.name, status, body)
+		}
+	}
+	if status, _ := f.do(t, f.request(t, http.MethodGet, "/?token="+text, "", bare)); status != 401 {
+		t.Errorf("it logs in: %d", status)
+	}
+	if status, body := f.do(t, f.request(t, http.MethodGet, "/projects", "", bearer(text))); status != 200 || strings.Contains(body, there) {
+		t.Errorf("projects: %d %s", status, body)
+	}
+	if strings.Contains(text, machine) {
+		t.Error("it tells the machine's token")
+	}
+	for _, hash := range []string{"", "../../etc/passwd", strings.ToUpper("abcdefabcdefabcd"), "*"} {
+		if _, err := ProjectToken(dir, hash); err == nil {
+			t.Errorf("%q has a token", hash)
+		}
+	}
+	other, _ := ProjectToken(filepath.Join(t.TempDir(), "data"), here)
+	if other == text {
+		t.Error("another machine's is the same")
+	}
+}
