@@ -100,6 +100,9 @@ func (d *Document) identify() {
 	}
 }
 
+// Archetypes are what kinds of knowledge there are.
+var Archetypes = []string{"architecture", "decision", "gotcha", "pattern", "convention", "workflow", "dependency", "preference", "observation", "fact"}
+
 // Archetype is what kind of knowledge lean-ctx takes a category to hold; "fact"
 // for one that it has no kind for.
 func Archetype(category string) string {

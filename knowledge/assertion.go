@@ -33,6 +33,7 @@ type Assertion struct {
 	Tags       []string `json:"tags,omitempty" jsonschema:"words to group facts by, 20 at most"`
 	Aliases    []string `json:"aliases,omitempty" jsonschema:"other names the key is found by, 20 at most"`
 	Pinned     *bool    `json:"pinned,omitempty" jsonschema:"always in the briefing"`
+	Archetype  string   `json:"archetype,omitempty" enum:"architecture,decision,gotcha,pattern,convention,workflow,dependency,preference,observation,fact" jsonschema:"what kind of knowledge it is, where the room does not tell: convention, workflow, preference, pattern are rules that every task needs"`
 	Privacy    string   `json:"privacy,omitempty" enum:"shared,project_only,local" jsonschema:"project_only: other projects do not find it; local: it never leaves this machine"`
 }
 
@@ -61,6 +62,7 @@ type Checked struct {
 	Questions            []string // nil: those that the fact has stay
 	Pinned               *bool
 	Privacy              string
+	Archetype            string    // empty: that of the fact, or what the room tells
 	Redacted             []string  // rules that found a secret
 	At                   time.Time // when it was said, by the wall clock; zero: when it is recorded
 
@@ -90,8 +92,10 @@ func (s *Store) Check(a Assertion) (Checked, error) {
 	if err := c.Validate(); err != nil {
 		return c, err
 	}
-	c.Privacy = a.Privacy
+	c.Privacy, c.Archetype = a.Privacy, a.Archetype
 	switch {
+	case c.Archetype != "" && !slices.Contains(formats.Archetypes, c.Archetype):
+		return c, refusal.Argument("archetype", "archetype %q is none of %s", prose.Clip(c.Archetype, 40), strings.Join(formats.Archetypes, ", "))
 	case !slices.Contains([]string{"", PrivacyShared, PrivacyProjectOnly, PrivacyLocal}, c.Privacy):
 		return c, refusal.Argument("privacy", "privacy %q is none of shared, project_only, local", prose.Clip(c.Privacy, 40))
 	case c.Also && c.Correct:
@@ -146,6 +150,9 @@ func Restated(v *fact.Version) Checked {
 	}
 	if v.Pinned {
 		c.Pinned = new(true)
+	}
+	if fact.ArchetypeGiven(v) {
+		c.Archetype = v.Archetype
 	}
 	return c
 }
@@ -325,6 +332,9 @@ func (c *Checked) describe(v *fact.Version) {
 	}
 	if c.Privacy != "" {
 		v.Privacy = c.Privacy
+	}
+	if c.Archetype != "" {
+		v.Archetype = c.Archetype
 	}
 	if c.Questions != nil {
 		v.Questions, v.QuestionsAt = c.Questions, nil

@@ -161,6 +161,9 @@ func (p *placement) create() *fact.Version {
 	}
 	if m := p.model(); m != nil {
 		v.Tags, v.Aliases, v.Pinned, v.Privacy = m.Tags, m.Aliases, m.Pinned, m.Privacy
+		if fact.ArchetypeGiven(m) {
+			v.Archetype = m.Archetype
+		}
 	}
 	if p.refines() {
 		v.Questions, v.QuestionsAt = p.old.Questions, p.old.QuestionsAt
@@ -223,7 +226,7 @@ func (p *placement) confirmed(v *fact.Version) *fact.Version {
 func (p *placement) confirm() ([]state.Event, Remembered) {
 	v := p.confirms
 	w, a := p.confirmed(v), p.permitted(v)
-	e := &state.Confirmation{Category: v.Category, Key: v.Key, ID: v.ID, Confidence: w.Confidence, Source: p.confirming(v), Questions: a.Questions, Pinned: a.Pinned, Privacy: a.Privacy}
+	e := &state.Confirmation{Category: v.Category, Key: v.Key, ID: v.ID, Confidence: w.Confidence, Source: p.confirming(v), Questions: a.Questions, Pinned: a.Pinned, Privacy: a.Privacy, Archetype: a.Archetype}
 	if len(w.Tags) > len(v.Tags) {
 		e.Tags = w.Tags
 	}

@@ -489,6 +489,9 @@ func (d *decision) permitted(v *fact.Version) Checked {
 	if v.Pinned {
 		c.Pinned = nil
 	}
+	if fact.ArchetypeGiven(v) {
+		c.Archetype = ""
+	}
 	if v.Privacy == PrivacyProjectOnly || v.Privacy == PrivacyLocal {
 		c.Privacy = ""
 	}

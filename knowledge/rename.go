@@ -144,7 +144,7 @@ func (r renameDecision) decide() (events []state.Event, x DisputeNote, err error
 			}
 		}
 	}
-	events = []state.Event{{Rename: &formats.Rename{From: r.from, To: r.to, At: r.now}}}
+	events = []state.Event{{Rename: &formats.Rename{From: r.from, To: r.to, At: r.now, ByRoom: true}}}
 	if len(there) == 0 {
 		return events, x, nil
 	}
@@ -165,6 +165,9 @@ func (r renameDecision) join(moved, there []*fact.Version) (events []state.Event
 	var named []*fact.Version
 	for _, v := range moved {
 		w := *v
+		if !fact.ArchetypeGiven(v) {
+			w.Archetype = formats.Archetype(r.to.Category)
+		}
 		w.Category, w.Key, w.RenamedAt = r.to.Category, r.to.Key, &r.now
 		named = append(named, &w)
 	}

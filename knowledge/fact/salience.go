@@ -44,11 +44,11 @@ func Decays(v *Version) bool {
 	case kind == Perishable:
 		return true
 	}
-	return !byUser(v)
+	return !ByUser(v)
 }
 
-// byUser reports whether a user asserted v.
-func byUser(v *Version) bool {
+// ByUser reports whether a user asserted v.
+func ByUser(v *Version) bool {
 	return slices.ContainsFunc(v.Sources, func(s formats.Source) bool { return s.Kind == KindUser })
 }
 
@@ -59,7 +59,7 @@ func IsRule(v *Version) bool {
 	case "convention", "workflow", "preference", "pattern", "gotcha":
 		return true
 	}
-	return v.Pinned || byUser(v)
+	return v.Pinned || ByUser(v)
 }
 
 // Kind is what sort of knowledge a fact is, which decides how long it lasts.
@@ -76,8 +76,17 @@ var (
 	Lesson     = Kind{"lesson", 0} // a gotcha or a pattern
 )
 
-// KindOf is the kind of a version. Its category decides, else its archetype.
+// KindOf is the kind of a version. An archetype that was given decides, else its category, else its archetype.
 func KindOf(v *Version) Kind {
+	if ArchetypeGiven(v) {
+		switch v.Archetype {
+		case "observation":
+			return Perishable
+		case "gotcha", "pattern":
+			return Lesson
+		}
+		return Lasting
+	}
 	switch strings.TrimSuffix(formats.FoldName(v.Category), "s") {
 	case "blocker", "bug", "statu", "progres", "result", "finding", "insight", "release", "version", "session", // status and progress without their s
 		"dependency", "dependencie", "dep":
@@ -144,7 +153,7 @@ var bonus = map[string]float64{
 
 // bonusOf is the bonus of a version. A user's assertion has that of the architecture.
 func bonusOf(v *Version) float64 {
-	if byUser(v) {
+	if ByUser(v) {
 		return bonus["architecture"]
 	}
 	return bonus[v.Archetype]

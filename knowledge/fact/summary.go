@@ -24,6 +24,9 @@ type Summary struct {
 	Pinned        Pin
 	Archived      bool
 	Decision      bool
+	Standing      bool // see [Standing]
+	User          bool // a user asserted it
+	Critical      bool // a gotcha of the worst kind
 }
 
 // Pin says who pinned a fact.
@@ -41,6 +44,7 @@ func Summarize(v *Version) Summary {
 	s := Summary{
 		ID: v.ID, Period: PeriodOf(v), RecordedFrom: v.RecordedFrom, LastConfirmed: v.LastConfirmed, LastActive: lastActive(v),
 		Confidence: v.Confidence, Archived: v.ArchivedAt != nil, Decision: v.Archetype == "decision",
+		Standing: Standing(v), User: ByUser(v), Critical: Critical(v),
 		Read:  Retrievals{Count: v.RetrievalCount},
 		Merit: 20*(1-1/float64(Witnesses(v))) + bonusOf(v) + 5*math.Tanh(float64(v.FeedbackUp-v.FeedbackDown)/4),
 	}
@@ -58,7 +62,7 @@ func Summarize(v *Version) Summary {
 	}
 	if v.Pinned {
 		s.Pinned = Pinned
-		if byUser(v) {
+		if ByUser(v) {
 			s.Pinned = PinnedByUser
 		}
 	}
@@ -98,6 +102,9 @@ func (s *Summary) Salience(t time.Time, r Retrievals) float64 {
 const (
 	markArchived = 1 << (iota + 2)
 	markDecision
+	markStanding
+	markUser
+	markCritical
 )
 
 // never is the zero time. It stands for a time that there is not.
@@ -112,6 +119,15 @@ func (s *Summary) Append(b []byte) []byte {
 	}
 	if s.Decision {
 		marks |= markDecision
+	}
+	if s.Standing {
+		marks |= markStanding
+	}
+	if s.User {
+		marks |= markUser
+	}
+	if s.Critical {
+		marks |= markCritical
 	}
 	b = binary.AppendUvarint(append(b, marks), uint64(len(s.ID)))
 	b = append(b, s.ID...)
@@ -159,5 +175,6 @@ func ParseSummary(b []byte) (s Summary, rest []byte, err error) {
 	s.HalfLife, s.Read.Count = time.Duration(number()), int(number())
 	s.Confidence, s.Merit = math.Float64frombits(number()), math.Float64frombits(number())
 	s.Pinned, s.Archived, s.Decision = Pin(marks&3), marks&markArchived != 0, marks&markDecision != 0
+	s.Standing, s.User, s.Critical = marks&markStanding != 0, marks&markUser != 0, marks&markCritical != 0
 	return s, b, err
 }

@@ -46,6 +46,7 @@ type VersionProvenance struct {
 	Earlier []formats.Belief `json:"earlier_periods,omitempty"` // as its valid period was held before
 
 	Kind     string `json:"kind"`                // see [fact.KindOf]
+	Standing bool   `json:"standing"`            // a rule that every task needs, see [fact.Standing]
 	HalfLife int    `json:"half_life,omitempty"` // of its confidence, in days; 0: it does not fall
 
 	Salience float64 `json:"salience"` // 0..100, see [fact.Salience]
@@ -89,7 +90,7 @@ func why(st *state.State, q Subject, now time.Time, sourceState func(*fact.Versi
 		r.Disputes = append(r.Disputes, knowledge.DisputeInfoOf(st, d, now))
 	}
 	for _, v := range slices.Backward(vs) {
-		b := VersionProvenance{ended: fact.EndGiven(v), SourceState: sourceState(v, now), Salience: fact.Salience(v, now, retrievals(v)), Entry: entry(v, vs, now), Category: v.Category, Imported: string(v.ImportedFrom), Sources: v.Sources, Questions: v.Questions, Earlier: v.Beliefs, Kind: fact.KindOf(v).Name}
+		b := VersionProvenance{ended: fact.EndGiven(v), SourceState: sourceState(v, now), Salience: fact.Salience(v, now, retrievals(v)), Entry: entry(v, vs, now), Category: v.Category, Imported: string(v.ImportedFrom), Sources: v.Sources, Questions: v.Questions, Earlier: v.Beliefs, Kind: fact.KindOf(v).Name, Standing: fact.Standing(v)}
 		if fact.Decays(v) {
 			b.HalfLife = int(fact.KindOf(v).HalfLife.Hours() / 24)
 		}
@@ -160,7 +161,11 @@ func (p Provenance) kind() string {
 	if v.HalfLife > 0 {
 		lasts = fmt.Sprintf("half-life %d days", v.HalfLife)
 	}
-	return fmt.Sprintf("%s, %s, salience %.0f", v.Kind, lasts, v.Salience)
+	needed := "topical"
+	if v.Standing {
+		needed = "standing"
+	}
+	return fmt.Sprintf("%s, %s, %s, salience %.0f", v.Kind, needed, lasts, v.Salience)
 }
 
 // retraction says who took the version back, or gave it an end, and why.

@@ -309,4 +309,7 @@ func (l *Line) describe(v, old *fact.Version) {
 	if v.Privacy != old.Privacy {
 		l.Privacy = v.Privacy
 	}
+	if v.Archetype != old.Archetype && fact.ArchetypeGiven(v) {
+		l.Archetype = v.Archetype
+	}
 }

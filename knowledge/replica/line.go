@@ -54,7 +54,8 @@ type Line struct {
 	Questions  []string            `json:"questions,omitempty"`
 	Pinned     *bool               `json:"pinned,omitempty"`
 	Privacy    string              `json:"privacy,omitempty"`
-	Reason     string              `json:"reason,omitempty"` // of a retraction; local when the fact stays with its writer
+	Archetype  string              `json:"archetype,omitempty"` // where it was given
+	Reason     string              `json:"reason,omitempty"`    // of a retraction; local when the fact stays with its writer
 
 	To       *formats.Name       `json:"to,omitempty"` // of a rename
 	Merge    bool                `json:"merge,omitempty"`
@@ -273,7 +274,7 @@ func (l *Line) checked() knowledge.Checked {
 	c := knowledge.Checked{
 		Category: l.Category, Key: l.Key, Value: l.Value, Confidence: 0.8, From: l.ValidFrom, Until: l.ValidUntil,
 		Correct: l.Correct, Also: l.Also, Replaces: l.Replaces, Tags: l.Tags, Aliases: l.Aliases, Questions: l.Questions,
-		Pinned: l.Pinned, Privacy: l.Privacy, Session: l.Session,
+		Pinned: l.Pinned, Privacy: l.Privacy, Archetype: l.Archetype, Session: l.Session,
 	}
 	if l.Confidence != nil {
 		c.Confidence = *l.Confidence

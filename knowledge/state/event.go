@@ -73,6 +73,7 @@ type Confirmation struct {
 	Questions  []string       `json:"questions,omitempty"`
 	Pinned     *bool          `json:"pinned,omitempty"`
 	Privacy    string         `json:"privacy,omitempty"`
+	Archetype  string         `json:"archetype,omitempty"`
 }
 
 // NewQuestions gives a version its questions. It is no confirmation.

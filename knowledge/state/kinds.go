@@ -125,6 +125,9 @@ func (c *Confirmation) apply(v *fact.Version) {
 	if c.Privacy != "" {
 		v.Privacy = c.Privacy
 	}
+	if c.Archetype != "" {
+		v.Archetype = c.Archetype
+	}
 	v.TakenIn = false
 }
 
@@ -159,6 +162,9 @@ func ofRename(r *formats.Rename) kind {
 			}
 			for _, v := range moved {
 				w := *v
+				if r.ByRoom && !fact.ArchetypeGiven(v) {
+					w.Archetype = formats.Archetype(r.To.Category)
+				}
 				w.Category, w.Key, w.RenamedAt = r.To.Category, r.To.Key, &r.At
 				vs = append(vs, &w)
 				s.names[w.ID] = to

@@ -27,6 +27,7 @@ var mayImport = map[string][]string{
 	"internal/secret":                       {},
 	"internal/prose":                        {},
 	"internal/refusal":                      {},
+	"internal/language":                     {},
 	"internal/args":                         {},
 	"internal/notice":                       {"internal/journal"},
 	"internal/atomicfile":                   {},
@@ -39,7 +40,7 @@ var mayImport = map[string][]string{
 	"embed/vectors":                         {"internal/atomicfile"},
 	// floor 1: siblings never import siblings
 	"knowledge":          {"embed/vectors", "knowledge/conflict", "knowledge/fact", "knowledge/verdict", "knowledge/state", "knowledge/intent", "knowledge/reminder", "knowledge/meaning", "knowledge/index", "knowledge/recall", "knowledge/words", "knowledge/sourcefile", "knowledge/usage", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
-	"knowledge/fact":     {"knowledge/words", "knowledge/verdict", "formats", "internal/prose", "internal/refusal"}, // the stop words
+	"knowledge/fact":     {"internal/language", "knowledge/words", "knowledge/verdict", "formats", "internal/prose", "internal/refusal"}, // the stop words
 	"knowledge/state":    {"knowledge/fact", "knowledge/verdict", "knowledge/index", "internal/journal", "formats"},
 	"knowledge/advice":   {"embed/vectors", "knowledge", "knowledge/verdict", "knowledge/conflict", "knowledge/fact", "knowledge/state", "knowledge/meaning", "internal/journal", "internal/notice", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/briefing": {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/intent", "knowledge/reminder", "internal/prose", "internal/refusal", "formats"},
