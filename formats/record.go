@@ -355,7 +355,7 @@ type Rename struct {
 	To   Name      `json:"new_name"`
 	At   time.Time `json:"at"`
 	// ByRoom says that an archetype which the former room told is told by the new one. Former versions left it as it was.
-	ByRoom bool `json:"archetype_by_room,omitempty"`
+	ByRoom bool `json:"archetype_by_room,omitzero"`
 }
 
 // Record is one asserted fact of an interchange file (JSONL, array).
