@@ -78,8 +78,8 @@ type Checked struct {
 func (s *Store) Check(a Assertion) (Checked, error) {
 	c := Checked{Confidence: defaultConfidence, Correct: a.Correct, Also: a.Also, Pinned: a.Pinned, Session: s.actor.Session, At: s.Now()}
 	in := input{secrets: s.secrets}
-	c.Value, c.Replaces = in.text("value", a.Value), in.text("replaces", a.Replaces)
 	c.Category, c.Key = in.text("category", a.Category), in.text("key", a.Key)
+	c.Value, c.Replaces = in.named(c.Category, c.Key, "value", a.Value), in.named(c.Category, c.Key, "replaces", a.Replaces)
 	c.Source, c.unchecked = sourced(s, in.text("source", a.Source), defaultConfidence)
 	c.Tags, c.Aliases = in.names("tags", a.Tags), in.names("aliases", a.Aliases)
 	c.Questions = splitQuestions(in.text("questions", a.Questions))
@@ -228,8 +228,11 @@ type input struct {
 }
 
 // text is an argument that may be empty.
-func (in *input) text(argument, text string) string {
-	text, found := in.secrets.Clean(strings.TrimSpace(text))
+func (in *input) text(argument, text string) string { return in.named("", "", argument, text) }
+
+// named is an argument of a fact: its name may say that the text is a secret.
+func (in *input) named(category, key, argument, text string) string {
+	text, found := in.secrets.CleanNamed(category, key, strings.TrimSpace(text))
 	in.redacted = append(in.redacted, found...)
 	if !utf8.ValidString(text) {
 		in.refuse(refusal.Argument(argument, "%s is not valid UTF-8", argument))

@@ -123,7 +123,7 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 		}
 		return erase(ctx, s, w)
 	}
-	w.Value, _ = s.Redact(strings.TrimSpace(w.Value)) // as it was stored
+	w.Value, _ = s.RedactValue(w.Category, w.Key, strings.TrimSpace(w.Value)) // as it was stored
 	removal := Removal(w.Value, s.Source(w.Source, 1))
 	var redacted []string
 	if removal.Reason, redacted = s.Redact(strings.TrimSpace(w.Reason)); !ValidReason(removal.Reason) {

@@ -155,6 +155,11 @@ func (s *Store) Now() time.Time { return s.opts.Now().UTC() }
 // Redact takes secrets out of a text and names the rules that found them.
 func (s *Store) Redact(text string) (string, []string) { return s.secrets.Clean(text) }
 
+// RedactValue is [Store.Redact] for the value of a fact, whose name may say that it is a secret.
+func (s *Store) RedactValue(category, key, value string) (string, []string) {
+	return s.secrets.CleanNamed(category, key, value)
+}
+
 // View runs f on the newest state with all facts, without waiting for any writer.
 // now is the instant that an answer is about.
 func (s *Store) View(ctx context.Context, f func(st *state.State, now time.Time) error) error {

@@ -8,27 +8,26 @@
 // has them as a table. For a newer gitleaks, compare its config/gitleaks.toml with that of
 // v8.30.1, and change the rows of the rules that differ.
 //
-// own.go adds what gitleaks lacks: passwords in URLs, .netrc, headers, assignments and command
-// lines, private keys without an end, and keys of newer services.
+// own.go adds what gitleaks lacks: passwords in URLs, .netrc, headers, assignments, sentences and
+// command lines, cookies of sessions, private keys without an end or in base64, and keys of
+// newer services. named.go adds long random values after a name that says key, token, secret,
+// password or -data. They are judged by their structure, with neither stop words nor entropy.
 //
 // Facts are prose, and gitleaks is made for source code. So we differ:
 //   - A token is also found before a comma, a bracket or a full stop.
-//   - A token with a prefix of its own (ghp_, glpat-, sk_live_) is always removed, whatever
-//     its entropy, even if it is a published example.
-//   - A value named key, token or secret is removed only if it has digits. It must not be a
-//     placeholder, a name, a UUID, a date, a version, a public key or a named hash.
+//   - A token with a prefix of its own (ghp_, glpat-, sk_live_) is removed whatever its entropy.
+//   - Examples that a vendor published, hashes, ids, public keys and references pass.
 //
 // # What it misses
 //
-//   - Passwords in running text ("the password is …").
-//   - Unquoted passwords after a colon with fewer than three kinds of characters.
+//   - Passwords of letters in a sentence that read as a word, and those after a colon with fewer
+//     than three kinds of characters.
 //   - Passwords of letters alone, but for a setting such as DB_PASSWORD=word. There all words are
 //     taken, except those that say something about a password (required, optional, …).
 //   - UUIDs, unless a service's rule says so.
 //   - Keys of services without a rule, if nothing beside them says key, token or secret.
 //   - Secrets that are encoded again, cut into pieces or spelled with look-alikes.
 //   - An unescaped '/' or '?' in the password of a URL.
-//   - Names and addresses, which are no secrets.
 //
 // # How it works
 //

@@ -89,6 +89,46 @@ func passwordWord(s string) bool {
 	return passwordLike(s) && !masked(s)
 }
 
+// spokenPassword judges what follows "password is": no word of a sentence.
+func spokenPassword(s string) bool {
+	s = strings.TrimRight(s, "!?")
+	letter, digit, sign := signs(s)
+	if len(s) < 6 || strings.Contains(s, "|") || placeholder(s) || computed(s) {
+		return false
+	}
+	marks := 0
+	for i := range len(s) {
+		if strings.IndexByte("!@#$%^&*+=?~()", s[i]) >= 0 {
+			marks++
+		}
+	}
+	_, capitals := oddCapitals(s)
+	switch {
+	case letter == 0:
+		return digit && (allDigits(s) || sign)
+	case marks > 2, marks > 0 && digit, surePassword(s):
+		return true
+	}
+	return passwordWord(s) && len(s) >= 8 && (allLetters(s) && capitals > 0 || looksRandom(s) || unlikelyLetters(s))
+}
+
+func allLetters(s string) bool {
+	return allBytes(s, func(c byte) bool { return 'a' <= lower(c) && lower(c) <= 'z' })
+}
+
+// quotedPassword judges what stands in quotes as a password: no word about one.
+func quotedPassword(s string) bool { return !placeholder(s) && (len(s) < 6 || passwordWord(s)) }
+
+// cookieValue judges the value of a session's cookie.
+func cookieValue(s string) bool {
+	return !placeholder(s) && !uuid(s) && !strings.ContainsAny(s, "(){}$") && looksRandom(s)
+}
+
+// djangoKey judges what is called SECRET_KEY.
+func djangoKey(s string) bool {
+	return !placeholder(s) && !computed(s) && looksRandom(s)
+}
+
 // stopped reports whether a lower-case value holds one of gitleaks' stop words.
 func stopped(value string) bool {
 	for w := range strings.FieldsSeq(genericStopwords) {
@@ -175,22 +215,8 @@ func nameLike(s string) bool {
 // camel counts the words of a name in camel case. odd says that it is no such name: it has
 // capitals that do not begin a word of at least three letters.
 func camel(s string) (words int, odd bool) {
-	run := 3
-	words = 1
-	for i := range len(s) {
-		c := s[i]
-		switch {
-		case 'A' <= c && c <= 'Z':
-			if upper := i > 0 && 'A' <= s[i-1] && s[i-1] <= 'Z'; i > 0 && !upper {
-				words++
-				odd = odd || run < 2
-			}
-			run = 0
-		case 'a' <= c && c <= 'z':
-			run++
-		}
-	}
-	return words, odd
+	words, capitals := oddCapitals(s)
+	return words, capitals > 0
 }
 
 func hexadecimal(s string) bool {

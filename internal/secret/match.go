@@ -15,6 +15,8 @@ const (
 	inLine               // in each line that has a trigger
 	prefixed             // at each trigger: the match begins with it
 	assigned             // at each trigger: it begins an identifier; an operator and the secret follow
+	named                // at each trigger: it is part of a name; see [matcher.named]
+	dotted               // where two dots stand with six characters between them: from the beginning of the word
 )
 
 // rule is a row of a table.
@@ -66,7 +68,7 @@ func (m *matcher) expression() *regexp.Regexp {
 	switch m.form {
 	case assigned:
 		return m.whole.of(`\A` + m.head + gap + operator + opening + `(` + m.body + `)` + following)
-	case prefixed:
+	case prefixed, dotted:
 		return m.whole.of(`\A(?:` + m.body + `)`)
 	}
 	return m.whole.of(m.body)
@@ -158,6 +160,37 @@ func (m *matcher) find(text, low string, spans []span) []span {
 				keep(loc, from)
 			}
 			at = to
+		}
+		return spans
+	case dotted:
+		for at := 0; ; at++ {
+			i := strings.IndexByte(text[at:], '.')
+			if i < 0 || at+i+7 >= len(text) {
+				return spans
+			}
+			if at += i; text[at+7] != '.' {
+				continue
+			}
+			from := at
+			for from > 0 && at-from < 32 && (word(text[from-1]) || text[from-1] == '-') {
+				from--
+			}
+			if loc := m.match(text, from); loc != nil {
+				keep(loc, from)
+			}
+		}
+	case named:
+		for _, w := range m.triggers {
+			for at := 0; at < len(text); {
+				i := strings.Index(low[at:], w)
+				if i < 0 {
+					break
+				}
+				next := at + i + len(w)
+				if spans, at = m.named(text, low, at+i, w, spans); at < next {
+					at = next
+				}
+			}
 		}
 		return spans
 	}
@@ -257,7 +290,7 @@ func (m *matcher) secret(text string, loc []int, at int) (span, bool) {
 	}
 	s := span{start: at + got[0], end: at + got[1], rule: m.rule}
 	secret := text[s.start:s.end]
-	if m.entropy > 0 && entropy(secret) <= m.entropy || m.is != nil && !m.is(secret) || m.allow != "" && m.allowed.of(m.allow).MatchString(secret) {
+	if published(secret) || m.entropy > 0 && entropy(secret) <= m.entropy || m.is != nil && !m.is(secret) || m.allow != "" && m.allowed.of(m.allow).MatchString(secret) {
 		return s, false
 	}
 	switch m.form {
@@ -266,6 +299,9 @@ func (m *matcher) secret(text string, loc []int, at int) (span, bool) {
 	case assigned:
 		from := extended(text, at+loc[0])
 		if !m.secretValue(strings.ToLower(text[from:s.start]), secret) {
+			return s, false
+		}
+		if m.id == "generic-api-key" && (reference(secret) || toldPublic(strings.ToLower(text[max(0, from-maxGap):s.start]))) {
 			return s, false
 		}
 		return s, m.allowAll == "" || !m.allowedAll.of(m.allowAll).MatchString(text[from:at+loc[1]])

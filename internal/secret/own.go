@@ -14,6 +14,11 @@ const (
 	// The entry may be quoted in a sentence.
 	netrcPassword = `password\s+["'\x60]?(\S+?)(?:["'\x60]+[.,;:)\]}]*)?(?:\s|$)`
 	base64Run     = `[A-Za-z0-9+/=]{16}`
+	// spoken is what stands between a password's name and its value in a sentence.
+	spoken = `(?i)\b(?:password|passwd|passphrase|passcode|pwd)(?:[ \t]+(?:for|of|to|on|in|at)(?:[ \t]+[\w.@-]+){1,4}?)?[ \t]+(?:is|was|are|=)(?:[ \t]+(?:now|still|set to|currently|always))?[ \t]*:?[ \t]+`
+	// pemBase64 is PRIVATE KEY in base64, wherever it begins.
+	pemBase64   = `(?:UFJJVkFURSBLRV|BSSVZBVEUgS0VZ|QUklWQVRFIEtFW)`
+	base64Lines = `[A-Za-z0-9+/=_-]*(?:(?:\r?\n|\\r?\\n|\\n)[ \t]*[A-Za-z0-9+/=_-]{16,})*`
 )
 
 // ownRules are what gitleaks has not, or has for whole source files only. Only ever read.
@@ -47,6 +52,30 @@ var ownRules = [...]rule{
 	{id: "command-password", form: prefixed, triggers: []string{"-p"}, command: mysqlCommand, broad: 1, is: isReal, body: `-p` + argument},
 	{id: "curl-password", form: prefixed, triggers: []string{"-u", "--user"}, command: "curl", broad: 1, is: isReal,
 		body: `(?:-u|--user)[\s=]*(?:'[^':]*:([^']+)'|"[^":]*:([^"]+)"|[^\s'"\x60;|&:]*:([^\s'"\x60;|&]*[^\s'"\x60;|&.,:)\]}]))`},
+	{id: "command-password", form: prefixed, triggers: []string{"-p"}, command: `(?:sshpass|(?:docker|podman|nerdctl|oc|az)\s+login|mongosh?|mongodump|mongorestore|sqlcmd)`, broad: 1, is: isReal, body: `-[pP][ \t=]*` + argument},
+	{id: "command-password", form: prefixed, triggers: []string{"-w"}, command: `ldap(?:search|add|modify|delete|modrdn|passwd|whoami|compare|exop)`, broad: 1, is: isReal, body: `-w[ \t=]*` + argument},
+	{id: "command-password", form: prefixed, triggers: []string{"-a"}, command: `redis-cli`, broad: 1, is: isReal, body: `-a[ \t]*` + argument},
+	{id: "redis-password", form: anywhere, triggers: redisPasswords, broad: 1, is: isReal,
+		body: `(?im)^[ \t]*(?:#[ \t]*)?(?:requirepass|masterauth|primaryauth)[ \t=]+["']?([^\s"']+)["']?[ \t]*$|(?:--|config[ \t]+set[ \t]+)(?:requirepass|masterauth|primaryauth)[ \t=]+["']?([^\s"']*[^\s"'.,;:)\x60])`},
+	{id: "redis-password", form: prefixed, triggers: redisPasswords, start: true, broad: 1, is: spokenPassword, body: `(?i)(?:requirepass|masterauth|primaryauth)["']?(?:[ \t]*[=:][ \t]*|[ \t]+)` + argument},
+	// In a sentence: what is in quotes, or what is no word.
+	{id: "spoken-password", form: inLine, triggers: passwordWords, broad: 2, is: quotedPassword, body: spoken + `(?:"([^"\s]{4,})"|'([^'\s]{4,})'|\x60([^\x60\s]{4,})\x60|“([^”\s]{4,})”)`},
+	{id: "spoken-password", form: inLine, triggers: passwordWords, broad: 2, is: spokenPassword, body: spoken + unquoted},
+	{id: "private-key", form: anywhere, triggers: []string{"ufjjvkfursblrv", "bssvzbveugs0vz", "quklwqvrfietfw"}, body: `[A-Za-z0-9+/_-]*` + pemBase64 + base64Lines},
+	// What its name says is a secret.
+	{id: "generic-api-key", form: named, triggers: nameWords, broad: 3},
+	{id: "session-cookie", form: inLine, triggers: []string{"connect.sid=", "sessionid=", "session_id=", "sessid=", "_session=", "session-token=", "session_token=", "jsessionid=", "sid=", "remember_token="}, broad: 2, is: cookieValue,
+		body: `(?i)[\w.-]*(?:connect\.sid|sess(?:ion)?[_-]?id|_session|session[_-]token|remember_token|\bsid)=["']?([^\x00-\x20;"'\x60,)\]}<&]{16,})`},
+	{id: "django-secret-key", form: prefixed, triggers: []string{"django-insecure-"}, body: `(?i)django-insecure-[a-z0-9!@#$%^&*(\-_=+)]{20,}`},
+	{id: "django-secret-key", form: prefixed, triggers: []string{"secret_key"}, broad: 1, is: djangoKey, body: `(?i)SECRET_KEY["'\]]{0,2}[ \t]*[:=][ \t]*["']?([a-z0-9!@#$%^&*(\-_=+)]{40,})`},
+	{id: "tailscale-key", form: prefixed, triggers: []string{"tskey-"}, body: `tskey-(?:[a-z]+-)?[A-Za-z0-9]{6,}(?:-[A-Za-z0-9]{10,})?`, start: true},
+	{id: "langsmith-api-key", form: prefixed, triggers: []string{"lsv2_", "ls__"}, body: `lsv2_[a-z]{2}_[a-f0-9]{32}_[a-f0-9]{8,}|ls__[a-f0-9]{32}`, start: true},
+	{id: "resend-api-key", form: prefixed, triggers: []string{"re_"}, body: `re_[A-Za-z0-9]{6,12}_[A-Za-z0-9]{20,40}\b`, start: true, is: looksRandom},
+	{id: "netlify-access-token", form: prefixed, triggers: []string{"nfp_", "nfc_", "nfo_", "nfu_", "nfb_"}, body: `nf[pcoub]_[A-Za-z0-9]{30,}`, start: true},
+	{id: "vercel-token", form: prefixed, triggers: []string{"vcp_", "vci_", "vca_", "vcr_", "vck_", "vercel_blob_rw_"}, body: `vc[piark]_[A-Za-z0-9]{24,}|vercel_blob_rw_[A-Za-z0-9]{16}_[A-Za-z0-9]{20,}`, start: true},
+	{id: "buildkite-token", form: prefixed, triggers: []string{"bkua_", "bkct_", "bkat_", "bkaj_", "bkpt_", "bkps_"}, body: `bk(?:ua|ct|at|aj|pt|ps)_[A-Za-z0-9_-]{20,}`, start: true},
+	// The first part is a number in base64, the second six characters.
+	{id: "discord-bot-token", form: dotted, body: `[MNO][TDjz][AEIMQUYcgk][w-z0-5][\w-]{18,26}\.[\w-]{6}\.[\w-]{25,}`},
 	{id: "bearer-token", form: prefixed, triggers: []string{"bearer"}, body: `(?i)bearer[ \t]+([\w.~+/=-]{19,}[\w~+/=-])`, start: true, broad: 1, is: random},
 	{id: "basic-auth", form: prefixed, triggers: []string{"authorization"}, body: `(?i)authorization["']?\s*[:=]\s*["']?basic\s+([a-z0-9+/]{8,}={0,2})`},
 	// OpenAI, Anthropic, OpenRouter, DeepSeek and others.
@@ -66,5 +95,7 @@ var ownRules = [...]rule{
 	{id: "stripe-webhook-secret", form: prefixed, triggers: []string{"whsec_"}, body: `whsec_[A-Za-z0-9+/]{24,}={0,2}`, start: true},
 	{id: "figma-token", form: prefixed, triggers: []string{"figd_"}, body: `figd_[\w-]{30,}`, start: true},
 }
+
+var redisPasswords = []string{"requirepass", "masterauth", "primaryauth"}
 
 var passwordWords = []string{"password", "passwd", "passphrase", "pwd"}

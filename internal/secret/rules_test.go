@@ -60,7 +60,7 @@ func TestEveryRuleCompilesAndNamesItself(t *testing.T) {
 		if mark := "[REDACTED:" + m.id + "]"; marker().FindString(mark) != mark {
 			t.Errorf("bad id %q", m.id)
 		}
-		if len(m.triggers) == 0 {
+		if len(m.triggers) == 0 && m.form != dotted {
 			t.Errorf("%s has no trigger", m.id)
 		}
 		for _, w := range m.triggers {
@@ -94,8 +94,12 @@ func TestEveryRuleFindsWhatItDescribes(t *testing.T) {
 	rules := redactor(t).rules
 	for i := range rules {
 		m := &rules[i]
-		if m.id == "password-assignment" || m.id == "netrc-password" {
+		switch m.id {
+		case "password-assignment", "netrc-password", "spoken-password", "redis-password", "session-cookie":
 			continue // few texts that an expression makes look like passwords; TestSecretsInContext has some
+		}
+		if m.form == named {
+			continue // it has no expression; TestRandomSecretsAreTaken is about it
 		}
 		text := rapid.StringMatching(strings.ReplaceAll(m.rule.body, following, ""))
 		took := 0
@@ -107,7 +111,7 @@ func TestEveryRuleFindsWhatItDescribes(t *testing.T) {
 			if m.command != "" {
 				body = rapid.StringMatching(m.command).Example(seed) + " " + body
 			}
-			body = "see: " + body + " here, " + m.triggers[0]
+			body = "see: " + body + " here, " + strings.Join(m.triggers[:min(1, len(m.triggers))], "")
 			took += min(len(m.find(body, lowerASCII(body), nil)), 1)
 		}
 		if took < 5 { // some of what an expression makes is too regular, or a name

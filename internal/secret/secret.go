@@ -113,6 +113,21 @@ func (r *Redactor) Clean(text string) (clean string, rules []string) {
 	}
 }
 
+// CleanNamed is [Redactor.Clean] for a text that is the value of a fact: that of aws/api-key can be
+// a secret although no name is in it.
+func (r *Redactor) CleanNamed(category, key, text string) (clean string, rules []string) {
+	if clean, rules = r.Clean(text); len(rules) > 0 || len(text) < minRandom {
+		return clean, rules
+	}
+	head := category + " " + key + ": "
+	if named, found := r.Clean(head + text); len(found) > 0 {
+		if rest, ok := strings.CutPrefix(named, head); ok {
+			return rest, found
+		}
+	}
+	return clean, rules
+}
+
 // find returns the secrets of a text in no particular order; they can overlap.
 func (r *Redactor) find(text string) (spans []span) {
 	low := lowerASCII(text)

@@ -23,7 +23,7 @@ func redactor(tb testing.TB, extra ...Rule) *Redactor {
 
 func TestCleanTextPassesUnchanged(t *testing.T) {
 	r := redactor(t)
-	if len(cleanTexts) < 140 {
+	if len(cleanTexts) < 200 {
 		t.Fatalf("only %d texts", len(cleanTexts))
 	}
 	for _, text := range cleanTexts {
@@ -79,7 +79,7 @@ func secrets() map[string][]string {
 		"slack-bot-token":          {"xo" + "xb-" + fake("0123456789", 12) + "-" + fake("0123456789", 12) + "-" + fake(base62, 24)},
 		"slack-webhook-url":        {"https://hooks.slack" + ".com/services/T" + fake(upper, 9) + "/B" + fake(upper, 9) + "/" + fake(base62, 24)},
 		"stripe-access-token":      {"sk" + "_live_" + fake(base62, 24), "rk" + "_test_" + fake(base62, 40)},
-		"aws-access-token":         {"AK" + "IA" + fake(upper, 16), "AK" + "IA" + "IOSFODNN7EXAMPLE"},
+		"aws-access-token":         {"AK" + "IA" + fake(upper, 16)},
 		"gcp-api-key":              {"AI" + "za" + fake(base62, 35)},
 		"npm-access-token":         {"np" + "m_" + fake(base62, 36)},
 		"jwt":                      {jwt},

@@ -80,6 +80,8 @@ func (m *merger) text(s string) string {
 func (m *merger) takeDocument(d *formats.Document) {
 	formats.Texts(d, m.text)
 	for _, v := range d.Facts {
+		clean, found := m.store.RedactValue(v.Category, v.Key, v.Value)
+		v.Value, m.r.Redacted = clean, m.r.Redacted+len(found)
 		if m.whole || !m.refused(v) {
 			in := m.of(v.Category, v.Key)
 			in.versions = append(in.versions, v)
