@@ -34,7 +34,7 @@ func TestRemovedWithAReason(t *testing.T) {
 		{Withdrawal{Key: "now", Reason: " moved to RDS\n"}, "Removed [c] now"},
 		{Withdrawal{Key: "past", Until: "2026-01-12", Reason: "GitHub Actions since then"}, "Ended [c] past on 2026-01-12"},
 		{Withdrawal{Key: "ahead", Until: "2026-02-01"}, "Ends [c] ahead on 2026-02-01"},
-		{Withdrawal{Key: "many", Value: "cursor", Until: "2026-01-13", Reason: "key AKIAIOSFODNN7EXAMPLE"}, "Ended [c] many on 2026-01-13: Cursor (1 value: Codex)"},
+		{Withdrawal{Key: "many", Value: "cursor", Until: "2026-01-13", Reason: "key AKIAIOSFODNN7ABCDEFG"}, "Ended [c] many on 2026-01-13: Cursor (1 value: Codex)"},
 	} {
 		x.w.Category = "c"
 		if got, _, _ := strings.Cut(must[Withdrawn](t)(codex.Remove(t.Context(), x.w)).Text(), "\n"); got != x.want {

@@ -79,7 +79,7 @@ func TestQuestionsAreAdded(t *testing.T) {
 		t.Errorf("a pinned fact is not among the first:\n%s", r.Text())
 	}
 	give := func(category, key string) QuestionsResult {
-		return must[QuestionsResult](t)(Questions(t.Context(), s.Store, FactQuestions{Category: category, Key: key, Questions: "how do users sign in; password AKIAIOSFODNN7EXAMPLE"}))
+		return must[QuestionsResult](t)(Questions(t.Context(), s.Store, FactQuestions{Category: category, Key: key, Questions: "how do users sign in; password AKIAIOSFODNN7ABCDEFG"}))
 	}
 	if r := give("architecture", "auth"); !strings.HasPrefix(r.Text(), "Questions of [architecture] auth: how do users sign in; ") || strings.Contains(r.Text(), "AKIA") {
 		t.Errorf("%s", r.Text())
@@ -103,7 +103,7 @@ func TestQuestionsAreAdded(t *testing.T) {
 	if r := must[QuestionsResult](t)(Questions(t.Context(), s.Store, FactQuestions{Category: "architecture"})); r.Text() != "Every fact has questions." {
 		t.Errorf("%s", r.Text())
 	}
-	holds(t, s.dir, "AKIAIOSFODNN7EXAMPLE", false)
+	holds(t, s.dir, "AKIAIOSFODNN7ABCDEFG", false)
 }
 
 func TestQuestionsRefused(t *testing.T) {
