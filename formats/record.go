@@ -43,6 +43,7 @@ type Source struct {
 	By         string    `json:"by,omitzero"`         // agent id, or the name of the client
 	At         time.Time `json:"at"`                  // recorded time of the assertion
 	Confidence float64   `json:"confidence,omitzero"` // 0..1, as given with this assertion
+	Replica    string    `json:"replica,omitzero"`    // the replica that it came from through the repository; none: this store's own
 
 	// Files are the project's files that stood behind the assertion, as they were
 	// then. A confirmation without a file takes those of the version again.
@@ -195,6 +196,7 @@ type Reminder struct {
 	CreatedAt time.Time  `json:"created_at"`
 	CreatedBy string     `json:"created_by,omitempty"`
 	DoneAt    *time.Time `json:"done_at"`
+	TakenIn   bool       `json:"taken_in,omitzero"` // it came with the repository, and nobody has confirmed it here
 
 	Extra Unknown `json:",embed"`
 }
@@ -338,6 +340,7 @@ type Replica struct {
 
 	Key     string           `json:"key,omitempty"`     // the public key of its lines, base64; none: a former version wrote them
 	Trusted []TrustedReplica `json:"trusted,omitempty"` // whose lines count like its own
+	Refold  bool             `json:"refold,omitzero"`   // they changed since the last sync
 }
 
 // TrustedReplica is a replica that a person named as trusted.

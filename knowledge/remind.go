@@ -70,6 +70,14 @@ func Remind(ctx context.Context, s *Store, a NewReminder) (Reminded, error) {
 		return Reminded{}, err
 	}
 	err := s.UpdateSome(ctx, func(st state.Reader, now time.Time) ([]state.Event, error) {
+		same := func(y formats.Reminder) bool {
+			return y.TakenIn && y.State == x.State && y.Text == x.Text && y.Path == x.Path && y.Keyword == x.Keyword && y.Task == x.Task && (y.Due == nil) == (x.Due == nil)
+		}
+		if i := slices.IndexFunc(st.Reminders, same); i >= 0 { // it confirms one that came with the repository
+			x = st.Reminders[i]
+			x.TakenIn = false
+			return []state.Event{{Remind: &x}}, nil
+		}
 		x.CreatedAt = now
 		x.ID = "r-" + formats.VersionID("reminder", "", x.Text, now, 0)[2:8]
 		return []state.Event{{Remind: &x}}, nil

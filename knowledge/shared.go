@@ -58,3 +58,17 @@ func TakeIn(ctx context.Context, s *Store, decide func(*state.State, time.Time) 
 	}
 	return s.eraser.tidy(ctx, false)
 }
+
+// RepositoryBrings says how many facts the repository holds for a store that has never taken any in.
+// It is for a person: what a repository brings is not to be put before a model unasked.
+func RepositoryBrings(ctx context.Context, s *Store) (text string) {
+	brings := s.opts.RepositoryBrings
+	if brings == nil {
+		return ""
+	}
+	never := false
+	if err := s.ViewSome(ctx, func(k state.Reader, _ time.Time) error { never = k.Replica == nil; return nil }); err != nil || !never {
+		return ""
+	}
+	return brings()
+}

@@ -56,9 +56,9 @@ type Options struct {
 	// Adopt is called before the store is first used. It may import what another
 	// program kept of the project. An error of it becomes a notice; may be nil.
 	Adopt func(context.Context, *Store) error
-	// RepositoryFacts counts the facts in the project's repository that are not in this store,
-	// if it has imported none; may be nil.
-	RepositoryFacts func() int
+	// RepositoryBrings says how many facts the project's repository holds; nothing where it holds
+	// none. May be nil.
+	RepositoryBrings func() string
 	// Erased is called when facts are erased. It takes them out of what is kept beside
 	// the facts in the store's directory; may be nil.
 	Erased func(dir string, erased []formats.Tombstone) error

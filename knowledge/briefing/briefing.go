@@ -196,9 +196,6 @@ func (o *Inputs) present(ctx context.Context, s *knowledge.Store, files []string
 			}
 		}
 		r = o.selection(c)
-		if brings := s.Options().RepositoryFacts; brings != nil && k.Replica == nil {
-			r.RepositoryFacts = brings()
-		}
 		return nil
 	})
 	return r, err

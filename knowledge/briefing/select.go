@@ -20,28 +20,27 @@ import (
 // Selection is what an agent should know when it begins. The same state on the
 // same day gives the same bytes.
 type Selection struct {
-	Rooms           []formats.Room `json:"rooms"`
-	RepositoryFacts int            `json:"brings,omitempty"` // facts of the repository that were not taken in yet
-	News            []string       `json:"new,omitempty"`    // what others recorded, the newest first; not in Rooms
-	Decisions       []string       `json:"recent_decisions"` // the newest, those aside that stand in Rooms
-	Gotchas         []string       `json:"gotchas"`
-	Reminders       []string       `json:"reminders"`
-	Disputes        []string       `json:"disputes,omitempty"`  // open ones, by name
-	Tasks           []string       `json:"tasks,omitempty"`     // the caller's open ones
-	NextTask        string         `json:"next_task,omitempty"` // what next would give the caller, if it is none of them
-	LastTask        string         `json:"last_task,omitempty"` // the project's task last worked on
-	Agents          []string       `json:"agents,omitempty"`    // at work, as id(role)
-	Unread          int            `json:"unread,omitempty"`    // messages the caller has not read
-	MoreFacts       int            `json:"more_facts"`          // left out over the budget
-	MoreRooms       int            `json:"more_rooms"`
-	MorePinned      int            `json:"more_pinned,omitempty"` // of the facts left out
-	MoreNews        int            `json:"more_new,omitempty"`
-	MoreTasks       int            `json:"more_tasks,omitempty"`
-	MoreGotchas     int            `json:"more_gotchas,omitempty"`
-	MoreDisputes    int            `json:"more_disputes,omitempty"`
-	MoreReminders   int            `json:"more_reminders,omitempty"`
-	MoreAgents      int            `json:"more_agents,omitempty"`
-	Uncounted       bool           `json:"-"` // the budget has no room for the line that counts facts
+	Rooms         []formats.Room `json:"rooms"`
+	News          []string       `json:"new,omitempty"`    // what others recorded, the newest first; not in Rooms
+	Decisions     []string       `json:"recent_decisions"` // the newest, those aside that stand in Rooms
+	Gotchas       []string       `json:"gotchas"`
+	Reminders     []string       `json:"reminders"`
+	Disputes      []string       `json:"disputes,omitempty"`  // open ones, by name
+	Tasks         []string       `json:"tasks,omitempty"`     // the caller's open ones
+	NextTask      string         `json:"next_task,omitempty"` // what next would give the caller, if it is none of them
+	LastTask      string         `json:"last_task,omitempty"` // the project's task last worked on
+	Agents        []string       `json:"agents,omitempty"`    // at work, as id(role)
+	Unread        int            `json:"unread,omitempty"`    // messages the caller has not read
+	MoreFacts     int            `json:"more_facts"`          // left out over the budget
+	MoreRooms     int            `json:"more_rooms"`
+	MorePinned    int            `json:"more_pinned,omitempty"` // of the facts left out
+	MoreNews      int            `json:"more_new,omitempty"`
+	MoreTasks     int            `json:"more_tasks,omitempty"`
+	MoreGotchas   int            `json:"more_gotchas,omitempty"`
+	MoreDisputes  int            `json:"more_disputes,omitempty"`
+	MoreReminders int            `json:"more_reminders,omitempty"`
+	MoreAgents    int            `json:"more_agents,omitempty"`
+	Uncounted     bool           `json:"-"` // the budget has no room for the line that counts facts
 
 	Facts []string `json:"-"` // category/key of those in Rooms and News
 }

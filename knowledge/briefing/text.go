@@ -95,8 +95,5 @@ func (r Selection) tail() string {
 	if r.Unread > 0 {
 		line("UNREAD", "", []string{strconv.Itoa(r.Unread)}, 0)
 	}
-	if r.RepositoryFacts > 0 {
-		fmt.Fprintf(&b, "This repository brings %s: lean-ctx sync\n", prose.Count(r.RepositoryFacts, "fact"))
-	}
 	return b.String()
 }

@@ -198,5 +198,8 @@ func assertedBy(s formats.Source) string {
 	if s.Confidence > 0 {
 		text += " (" + prose.Percent(s.Confidence) + ")"
 	}
+	if s.Replica != "" {
+		text += ", from replica " + prose.Line(s.Replica)
+	}
 	return text
 }

@@ -59,6 +59,9 @@ func (r ReminderList) Text() string {
 	fmt.Fprintf(&b, "Reminders (%d):", len(r.Reminders))
 	for _, x := range r.Reminders {
 		fmt.Fprintf(&b, "\n  %s %s (%s)", x.ID, prose.Brief(x.Text), reminder.Trigger(x))
+		if x.TakenIn {
+			b.WriteString(" ?")
+		}
 		if x.State != reminder.StateOpen {
 			fmt.Fprintf(&b, " [%s]", x.State)
 		}

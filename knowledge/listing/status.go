@@ -35,6 +35,8 @@ type StoreStatus struct {
 	Overgrown  bool      `json:"journal_overgrown,omitempty"` // so long that it slows every command: compact mends it
 	Dir        string    `json:"dir"`
 	Rooms      []Room    `json:"rooms"`
+
+	Brings string `json:"repository_brings,omitempty"` // what the repository holds and nobody took in
 }
 
 // Status counts facts, rooms and bytes.
@@ -61,13 +63,18 @@ func Status(ctx context.Context, s *knowledge.Store, _ knowledge.NoArgs) (StoreS
 		r.UpdatedAt, r.Commits = st.At(), st.Seq()
 		return nil
 	})
+	r.Brings = knowledge.RepositoryBrings(ctx, s)
 	stats := s.Condition().Journal // of the files that the view has just caught up with
 	r.Snapshot, r.Journal, r.Overgrown = stats.SnapshotBytes, stats.JournalBytes, knowledge.Overgrown(stats)
 	return r, err
 }
 
 // Text gives the answer's lines.
-func (r StoreStatus) Text() string {
+func (r StoreStatus) Text() string { return r.TextIn(prose.MCP) }
+
+// TextIn gives the lines for a surface. Only a person is told what the repository brings, and how to
+// take it in.
+func (r StoreStatus) TextIn(call prose.Syntax) string {
 	var b strings.Builder
 	archived := fmt.Sprintf("%d archived", r.Archived)
 	if r.Archived > 0 {
@@ -94,6 +101,9 @@ func (r StoreStatus) Text() string {
 	fmt.Fprintf(&b, "\nStore: %s (%s, snapshot %d bytes, journal %d bytes)", r.Dir, prose.Count(int(r.Commits), "commit"), r.Snapshot, r.Journal)
 	if r.Overgrown {
 		b.WriteString("\n" + knowledge.OvergrownLine(r.Journal))
+	}
+	if r.Brings != "" && strings.HasPrefix(call("status"), "lean-ctx ") {
+		b.WriteString("\n" + r.Brings + ": lean-ctx sync")
 	}
 	return b.String()
 }

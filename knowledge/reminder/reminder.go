@@ -22,7 +22,7 @@ const (
 func Open(list []formats.Reminder) []formats.Reminder {
 	var out []formats.Reminder
 	for _, r := range list {
-		if r.State == StateOpen {
+		if r.State == StateOpen && !r.TakenIn {
 			out = append(out, r)
 		}
 	}

@@ -27,6 +27,9 @@ type machine struct {
 	clock time.Time
 	calm  bool     // nothing is undone, erased or local, and no value is said twice
 	said  []string // what was acknowledged then
+
+	alone  bool            // it trusts nobody
+	trusts map[string]bool // the replicas that it trusts
 }
 
 var start = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
@@ -56,12 +59,32 @@ func (m *machine) as(agent string) *knowledge.Store {
 
 func (m *machine) sync(t interface{ Fatalf(string, ...any) }) replica.Report {
 	m.clock = m.clock.Add(time.Second)
+	m.trustAll(t)
 	r, err := replica.Sync(context.Background(), m.store, replica.Options{Root: m.root})
 	if err != nil {
 		t.Fatalf("sync: %v", err)
 	}
 	m.id = r.Replica
 	return r
+}
+
+// trustAll has a person trust whoever has written into the repository.
+func (m *machine) trustAll(t interface{ Fatalf(string, ...any) }) {
+	if m.alone {
+		return
+	}
+	for name := range m.logs() {
+		id := strings.TrimSuffix(name, ".jsonl")
+		if m.trusts[id] || id == m.id || len(id) != 8 {
+			continue
+		}
+		if _, err := replica.Trust(context.Background(), m.store, m.root, id); err == nil {
+			if m.trusts == nil {
+				m.trusts = map[string]bool{}
+			}
+			m.trusts[id] = true
+		}
+	}
 }
 
 func (m *machine) export(t interface{ Fatalf(string, ...any) }) string {

@@ -54,7 +54,11 @@ func writeCopy(dir string, lines []*Line) error {
 	for _, l := range lines {
 		text := l.text
 		if l.foreign {
-			text = l.tail(cmp.Or(l.writer.key, fromNobody))
+			how := fromNow
+			if l.former {
+				how = fromFormer
+			}
+			text = l.tail(how + cmp.Or(l.writer.key, fromNobody))
 		}
 		b.Write(text)
 		b.WriteByte('\n')
@@ -82,7 +86,7 @@ func Purge(dir string, gone []formats.Tombstone) error {
 	if err != nil || len(lines) == 0 {
 		return err
 	}
-	f, erased := Fold(lines), map[ref]string{}
+	f, erased := Fold(lines, nil, home{}), map[ref]string{}
 	for l, name := range f.Erased {
 		erased[l.ref()] = name
 	}

@@ -47,8 +47,15 @@ type Folded struct {
 	linesAbout   map[string][]ref // by what they are about: see operation
 	renamed      []renameLine     // in order
 
-	lines map[fact.ID][]*Line // about each fact, also of the time before it was renamed
-	gone  map[string][]*Line  // by the hashed name of the erased fact
+	lines     map[fact.ID][]*Line // about each fact, also of the time before it was renamed
+	gone      map[string][]*Line  // by the hashed name of the erased fact
+	admits    bool                // it folds lines from outside
+	Held      []*Line             // lines from outside that do not count, since they are about something inside
+	spoken    map[spoken]writer   // whose line a source is
+	outside   []*Line             // lines from outside that count
+	guarded   map[string]bool     // the subjects inside
+	confirmed map[ref]bool        // lines that are trusted, or that a user accepted
+	at        time.Time           // of the latest line
 }
 
 type renameLine struct {
@@ -56,13 +63,37 @@ type renameLine struct {
 	by       ref
 }
 
-// Fold replays lines in their order. The order of the slice does not matter.
-func Fold(lines []*Line) *Folded {
-	f := &Folded{State: state.New(), Erased: map[*Line]string{}, versionLines: map[string][]ref{}, disputeLines: map[string][]ref{}, linesAbout: map[string][]ref{}, lines: map[fact.ID][]*Line{}, gone: map[string][]*Line{}}
-	for _, l := range f.keep(f.ordered(lines)) {
+// spoken is a source of a version.
+type spoken struct {
+	version string
+	at      int64
+}
+
+// takenIn reports whether only lines that nobody has confirmed are about something.
+func (f *Folded) takenIn(about string) bool {
+	refs := f.linesAbout[about]
+	return len(refs) > 0 && !slices.ContainsFunc(refs, func(r ref) bool { return f.confirmed[r] })
+}
+
+// Fold replays lines in their order: first those of whom t trusts, then those of others that are
+// about nothing inside or in h. The order of the slice does not matter.
+func Fold(lines []*Line, t *trust, h home) *Folded {
+	f := newFolded()
+	lines = f.ordered(lines)
+	inside, outside := f.part(lines, t)
+	for _, l := range f.keep(inside) {
 		f.apply(l)
 	}
+	f.guard(inside, h)
+	f.admit(inside, outside, h)
 	return f
+}
+
+func newFolded() *Folded {
+	return &Folded{
+		State: state.New(), Erased: map[*Line]string{}, versionLines: map[string][]ref{}, disputeLines: map[string][]ref{}, linesAbout: map[string][]ref{},
+		lines: map[fact.ID][]*Line{}, gone: map[string][]*Line{}, confirmed: map[ref]bool{}, spoken: map[spoken]writer{},
+	}
 }
 
 // ordered gives each line what its writer had read, and sorts them: by time, then
@@ -138,8 +169,11 @@ func (f *Folded) commit(l *Line, events ...state.Event) { f.State.Commit(l.order
 
 // apply replays one line.
 func (f *Folded) apply(l *Line) {
+	if l.order.After(f.at) {
+		f.at = l.order
+	}
 	f.attribute(l)
-	l = f.underNewName(l)
+	l = f.underNewName(l.plain())
 	op := operations[l.Op]
 	about := op.about(l)
 	op.apply(f, l)
@@ -206,6 +240,7 @@ func (f *Folded) asserted(l *Line, c knowledge.Checked) {
 		return
 	}
 	f.versionLines[r.ID] = append(f.versionLines[r.ID], l.ref())
+	f.spoken[spoken{r.ID, l.order.UnixNano()}] = l.writer
 	if d := r.Dispute; d != nil {
 		for _, v := range before {
 			if v.Value == d.Value {
@@ -265,6 +300,11 @@ func (f *Folded) whole(l *Line) {
 		for _, v := range versions {
 			if old := fact.WithID(there, v.ID); old == nil || len(v.Sources) > len(old.Sources) {
 				f.versionLines[v.ID] = append(f.versionLines[v.ID], l.ref())
+			}
+			for _, s := range v.Sources {
+				if at := (spoken{v.ID, s.At.UnixNano()}); f.spoken[at].id == "" {
+					f.spoken[at] = l.writer
+				}
 			}
 		}
 		f.commit(l, state.Event{Replace: &state.Replacement{Facts: []state.Replaced{{Category: l.Category, Key: l.Key, Versions: versions}}}})
@@ -350,6 +390,12 @@ func union(a, b []string) []string {
 func shared(v *fact.Version) *fact.Version {
 	w := *v
 	w.RetrievalCount, w.LastRetrieved, w.ArchivedAt, w.TakenIn = 0, nil, nil, false
+	if slices.ContainsFunc(v.Sources, func(s formats.Source) bool { return s.Replica != "" }) {
+		w.Sources = slices.Clone(v.Sources)
+		for i := range w.Sources {
+			w.Sources[i].Replica = ""
+		}
+	}
 	return &w
 }
 

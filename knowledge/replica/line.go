@@ -82,10 +82,17 @@ type Line struct {
 	digest  string // of what is signed: two lines with the same digest are one
 	writer  writer
 	seq     uint64
-	foreign bool              // another replica wrote it: in the copy alone
-	vector  map[string]uint64 // how far its writer had read each replica
-	all     bool              // its writer had read all lines before it: it is of this store, and new
-	order   time.Time         // At, never before the lines of its replica with lower numbers
+	foreign bool // another replica wrote it: in the copy alone
+	former  bool // a former version took it in: it counts as it did then
+
+	// What a fold finds out: see [Folded.part].
+	trusted bool // its writer is
+	guards  bool // nobody outside may change what it is about
+	whole   bool // it counts with all that it says
+
+	vector map[string]uint64 // how far its writer had read each replica
+	all    bool              // its writer had read all lines before it: it is of this store, and new
+	order  time.Time         // At, never before the lines of its replica with lower numbers
 }
 
 // formerName is a hashed name of an erased fact, and until when it had the name.
@@ -125,13 +132,15 @@ var (
 // The members at the end of a line, in this order. Each has a fixed length.
 //
 // sig is the writer's signature of the line without these members. crc is the checksum of all
-// before it. from stands in the copy alone: the fingerprint of the key that verified the line of
-// another replica, zeros where none did.
+// before it. from stands in the copy alone: whether a former version took the line of another
+// replica in, and the fingerprint of the key that verified it, zeros where none did.
 const (
-	fromMember, fromLen = `,"from":"`, len(`,"from":"0123456789abcdef"`)
+	fromMember, fromLen = `,"from":"`, len(`,"from":"-0123456789abcdef"`)
 	sigMember, sigLen   = `,"sig":"`, len(`,"sig":""`) + 86
 	crcMember, crcLen   = `,"crc":"`, len(`,"crc":"1f83d9ab"}`)
 	fromNobody          = "0000000000000000"
+	fromFormer          = "f" // before the fingerprint: a former version took the line in
+	fromNow             = "-"
 )
 
 // maxLine is the most bytes of a line of a repository. A value has 64 KiB, and a fact some versions.
@@ -236,10 +245,11 @@ func parseLine(text []byte, most int, copied bool) (*Line, error) {
 	if l.identify() != nil {
 		return nil, errDamaged
 	}
-	if from != "" && from != fromNobody {
-		l.writer.key = from
+	if l.foreign = from != ""; l.foreign && from[1:] != fromNobody {
+		l.writer.key = from[1:]
 	}
-	if l.foreign = from != ""; l.foreign && len(l.Redacted) == len(l.digest) {
+	l.former = strings.HasPrefix(from, fromFormer)
+	if l.foreign && len(l.Redacted) == len(l.digest) {
 		l.digest = l.Redacted
 	}
 	if _, ok := operations[l.Op]; !ok {
@@ -286,7 +296,7 @@ func (l *Line) checked() knowledge.Checked {
 // gone is what is left of a line about an erased fact: its place in the order, and the
 // hashed name. A line of this store is signed anew.
 func (l *Line) gone(name string, key ed25519.PrivateKey) *Line {
-	g := &Line{ID: l.ID, At: l.At, Seen: l.Seen, Op: opGone, Name: name, Renamed: l.renaming(), foreign: l.foreign, writer: l.writer}
+	g := &Line{ID: l.ID, At: l.At, Seen: l.Seen, Op: opGone, Name: name, Renamed: l.renaming(), foreign: l.foreign, writer: l.writer, former: l.former}
 	if l.foreign {
 		key = nil
 	}

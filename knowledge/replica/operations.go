@@ -104,6 +104,7 @@ type list[T any] struct {
 	facts func(T) []formats.Name // the facts that an entry is about; may be nil
 	join  func(old, x T) T       // what holds of two that were written apart, x later; nil: x
 	known func(all []T, x T) T   // x as those know it who have all; nil: as it is
+	mark  func(*T) *bool         // the mark of an entry that nobody has confirmed here; nil: none has one
 }
 
 var (
@@ -135,7 +136,11 @@ var (
 	}
 	reminders = list[formats.Reminder]{
 		List: &state.Reminders, onSet: opRemind,
-		of: func(l *Line) **formats.Reminder { return &l.Reminder },
+		of:   func(l *Line) **formats.Reminder { return &l.Reminder },
+		mark: func(r *formats.Reminder) *bool { return &r.TakenIn },
+		sound: func(r formats.Reminder) bool {
+			return len(r.Text) <= knowledge.MaxValue && len(r.ID)+len(r.Path)+len(r.Keyword)+len(r.Task) <= 16<<10
+		},
 		join: func(old, x formats.Reminder) formats.Reminder {
 			if old.DoneAt != nil {
 				x.State, x.DoneAt = old.State, old.DoneAt
@@ -178,7 +183,8 @@ var (
 
 	lists = []interface {
 		diff(*differ)
-		replace(to *state.Replacement, folded, st *state.State, always bool)
+		replace(to *state.Replacement, f *Folded, st *state.State, always bool)
+		changes(now, then *state.State, tell func(subject, name, what string))
 	}{&patterns, &gotchas, &relations, &reminders, &judged, &disputes}
 )
 
@@ -215,7 +221,11 @@ func (k *list[T]) unset() operation {
 }
 
 func (k *list[T]) about(l *Line) string {
-	if keys := k.Keys(**k.of(l)); len(keys) > 0 {
+	return k.aboutEntry(**k.of(l))
+}
+
+func (k *list[T]) aboutEntry(x T) string {
+	if keys := k.Keys(x); len(keys) > 0 {
 		return keys[0]
 	}
 	return ""
@@ -230,12 +240,20 @@ func (k *list[T]) diff(d *differ) {
 		*k.of(l) = &x
 		d.add(l)
 	}
+	now = slices.Clone(now)
 	for i, x := range now {
+		confirmed := false
+		if k.mark != nil {
+			mark := k.mark(&x)
+			confirmed = !*mark && d.f.takenIn(k.aboutEntry(x))
+			*mark = false
+		}
+		now[i] = x
 		if k.known != nil {
 			x = k.known(before, x)
 			now[i] = x
 		}
-		if j := slices.IndexFunc(before, func(y T) bool { return k.Same(x, y) }); j < 0 || !equal(x, before[j]) {
+		if j := slices.IndexFunc(before, func(y T) bool { return k.Same(x, y) }); j < 0 || confirmed || !equal(x, before[j]) {
 			write(k.onSet, x)
 		}
 	}
@@ -248,8 +266,13 @@ func (k *list[T]) diff(d *differ) {
 }
 
 // replace has the list hold what the lines make, and what stays on this machine.
-func (k *list[T]) replace(to *state.Replacement, folded, st *state.State, always bool) {
-	want, have := slices.Clone(*k.Of(&folded.Lists)), *k.Of(&st.Lists)
+func (k *list[T]) replace(to *state.Replacement, f *Folded, st *state.State, always bool) {
+	want, have := slices.Clone(*k.Of(&f.State.Lists)), *k.Of(&st.Lists)
+	if k.mark != nil {
+		for i := range want {
+			*k.mark(&want[i]) = f.takenIn(k.aboutEntry(want[i]))
+		}
+	}
 	_, local := k.Part(st, have)
 	if want = append(want, local...); always || !slices.EqualFunc(want, have, equal[T]) {
 		*k.Whole(to) = &want

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -22,8 +23,14 @@ const (
 	unionMerge = "log/*.jsonl merge=union -text\n"
 )
 
-// maxLog is the most bytes of all files. A year of a busy team is under 10 MB.
-const maxLog = 512 << 20
+// What is read of a repository: anybody may have written it. A year of a busy team is under 10 MB.
+const (
+	maxLog   = 64 << 20  // bytes of the file of one replica
+	maxLogs  = 256 << 20 // bytes of all files
+	maxFiles = 1000
+)
+
+var errTooMany = fmt.Errorf("%s holds more than %d files", logDir, maxFiles)
 
 // repository is the work tree of a project. No path leads out of it, and no symbolic
 // link is followed.
@@ -47,21 +54,63 @@ type logFile struct {
 
 func (f logFile) path() string { return logDir + "/" + f.name }
 
-// read reads the files of all replicas, in the order of their names. What is no ordinary
-// file is passed over, with a warning.
-func (r *repository) read() (files []logFile, warnings []string, err error) {
+// list lists the directory of the files. Its error is errTooMany where there are more than are read.
+func (r *repository) list() ([]fs.DirEntry, error) {
 	for _, dir := range []string{Directory, logDir} {
 		info, err := r.root.Lstat(dir)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil, nil, nil
+			return nil, nil
 		case err != nil:
-			return nil, nil, err
+			return nil, err
 		case !info.IsDir():
-			return nil, nil, fmt.Errorf("%s is not a directory", dir)
+			return nil, fmt.Errorf("%s is not a directory", dir)
+		case !ownedByUs(info):
+			return nil, fmt.Errorf("%s belongs to another user", dir)
 		}
 	}
-	entries, err := fs.ReadDir(r.root.FS(), logDir)
+	dir, err := r.root.Open(logDir)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	entries, err := dir.ReadDir(maxFiles + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	if len(entries) > maxFiles {
+		return entries[:maxFiles], errTooMany
+	}
+	return entries, nil
+}
+
+// open opens an ordinary file of this user or root. Devices and FIFOs are not waited for.
+func (r *repository) open(name string) (*os.File, error) {
+	in, err := r.root.OpenFile(name, readFlags, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := in.Stat()
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
+		err = fmt.Errorf("%s is not an ordinary file", name)
+	case !ownedByUs(info):
+		err = fmt.Errorf("%s belongs to another user", name)
+	default:
+		return in, nil
+	}
+	return nil, errors.Join(err, in.Close())
+}
+
+// read reads the files of all replicas, in the order of their names. What is no ordinary
+// file, or too large, is passed over, with a warning.
+func (r *repository) read() (files []logFile, warnings []string, err error) {
+	entries, err := r.list()
+	if errors.Is(err, errTooMany) {
+		warnings, err = append(warnings, err.Error()+"; the others were not read"), nil
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -75,8 +124,9 @@ func (r *repository) read() (files []logFile, warnings []string, err error) {
 			warnings = append(warnings, prose.Line(f.path())+" is not an ordinary file and was not read")
 			continue
 		}
-		if f.text, err = r.readFile(f.path(), maxLog-total); err != nil {
-			return nil, nil, err
+		if f.text, err = r.readFile(f.path(), min(maxLog, maxLogs-total)); err != nil {
+			warnings = append(warnings, prose.Line(err.Error())+"; it was not read")
+			continue
 		}
 		total += int64(len(f.text))
 		files = append(files, f)
@@ -85,17 +135,18 @@ func (r *repository) read() (files []logFile, warnings []string, err error) {
 }
 
 func (r *repository) readFile(name string, most int64) ([]byte, error) {
-	in, err := r.root.Open(name)
+	in, err := r.open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	if info, err := in.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, fmt.Errorf("%s is not an ordinary file", name))
+	tooLarge := fmt.Errorf("%s is larger than is read: %d MiB of a replica, %d MiB of all", name, maxLog>>20, maxLogs>>20)
+	if info, err := in.Stat(); err != nil || info.Size() > most {
+		return nil, cmp.Or(err, tooLarge)
 	}
 	text, err := io.ReadAll(io.LimitReader(in, most+1))
 	if err == nil && int64(len(text)) > most {
-		err = fmt.Errorf("%s holds more than %d MiB", logDir, maxLog>>20)
+		err = tooLarge
 	}
 	return text, err
 }

@@ -1,6 +1,8 @@
 package replica
 
 import (
+	"slices"
+
 	"leanctx/formats"
 	"leanctx/internal/journal"
 	"leanctx/knowledge/fact"
@@ -16,6 +18,10 @@ func Document(st *state.State, dir string) (*formats.Document, error) {
 	d.Relations, _ = state.Relations.Part(st, all.Relations)
 	d.JudgedPairs, _ = state.Judged.Part(st, all.JudgedPairs)
 	d.Disputes, _ = state.Disputes.Part(st, all.Disputes)
+	d.Reminders = slices.Clone(d.Reminders)
+	for i := range d.Reminders {
+		d.Reminders[i].TakenIn = false
+	}
 	if st.Replica == nil {
 		for _, t := range all.Tombstones {
 			d.Tombstones = append(d.Tombstones, formats.Tombstone{Key: state.ErasedName(fact.IDOf(t.Category, t.Key)), ErasedAt: t.ErasedAt, Names: t.Names})

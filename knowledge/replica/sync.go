@@ -25,7 +25,9 @@ type Options struct {
 	Root    string  // of the work tree
 	Project Project // as it is recognised in its clones
 	Check   bool    // only say whether there is something to do
-	TakeIn  bool    // write nothing into the repository
+	Accept  bool    // also take in what waits for a person
+	ByUser  bool    // a person accepts it, so that it bears no mark
+	By      string  // who accepts
 }
 
 // Report is what a sync did, or would do.
@@ -38,6 +40,10 @@ type Report struct {
 	Changed  int      `json:"changed"`            // facts that others changed
 	Erased   int      `json:"erased,omitempty"`   // facts that others erased
 	Disputes []string `json:"disputes,omitempty"` // that were opened
+
+	Waiting  []Waiting `json:"waiting,omitempty"`  // what lines of replicas that are not trusted would change
+	Accepted []Waiting `json:"accepted,omitempty"` // what was taken in of that
+
 	Warnings []string `json:"warnings,omitempty"`
 	Check    bool     `json:"check,omitempty"`
 
@@ -78,6 +84,7 @@ func (r Report) Text() string {
 	for _, d := range r.Disputes {
 		b.WriteString("\n  Disputed: " + d)
 	}
+	r.waits(&b)
 	for _, w := range r.Warnings {
 		b.WriteString("\n  ⚠ " + w)
 	}
@@ -107,7 +114,7 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 	}
 	var p *plan
 	decide := func(st *state.State, now time.Time) (_ []state.Event, err error) {
-		if p, err = newPlan(st, s.Dir(), in, o.Check, now); err != nil || o.Check || p.idle() {
+		if p, err = newPlan(st, s.Dir(), in, o, now); err != nil || o.Check || p.idle() {
 			return nil, err
 		}
 		return p.events, writeCopy(s.Dir(), p.all())
@@ -130,10 +137,6 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 			return r, err
 		}
 	}
-	if o.TakeIn {
-		r.Written = 0
-		return r, nil
-	}
 	m := memo{Files: map[string]string{}, Facts: r.Facts}
 	for _, f := range files {
 		m.Files[f.name] = sumOf(f)
@@ -141,47 +144,10 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 	if r.Written, err = p.write(repo, m); err != nil {
 		return r, fmt.Errorf("what others wrote was taken in, but nothing could be written: %w", err)
 	}
-	if len(r.Warnings) == 0 {
+	if len(r.Warnings)+len(r.Waiting) == 0 {
 		m.write(s.Dir())
 	}
 	return r, nil
-}
-
-// CountFacts counts the facts in the repository of a work tree, for a store that has imported
-// none of them. It is 0 for an unreadable repository.
-func CountFacts(root string) int {
-	repo, err := openRepository(root)
-	if err != nil {
-		return 0
-	}
-	defer repo.close()
-	files, _, err := repo.read()
-	if err != nil {
-		return 0
-	}
-	var all []*Line
-	for _, f := range files {
-		lines, _, err := f.parse()
-		if err != nil {
-			return 0
-		}
-		all = append(all, lines...)
-	}
-	f, facts := &Folded{Erased: map[*Line]string{}}, map[string]bool{}
-	for _, l := range f.keep(f.ordered(all)) {
-		switch names := l.names(); l.Op {
-		case opAssert, opFact:
-			facts[names[0]] = true
-		case opRetract:
-			if l.Value == "" {
-				delete(facts, names[0])
-			}
-		case opRename:
-			delete(facts, names[0])
-			facts[hashed(*l.To)] = true
-		}
-	}
-	return len(facts)
 }
 
 // settled reports whether nothing happened here or in the repository since the last sync.
@@ -320,13 +286,13 @@ func (p *plan) all() []*Line { return slices.Concat(p.known, p.ours, p.theirs) }
 // idle reports whether there is nothing to commit.
 func (p *plan) idle() bool { return len(p.ours)+len(p.theirs) == 0 && !p.stale }
 
-func newPlan(st *state.State, dir string, in incoming, check bool, now time.Time) (*plan, error) {
+func newPlan(st *state.State, dir string, in incoming, o Options, now time.Time) (*plan, error) {
 	p := &plan{}
 	if st.Replica != nil {
 		p.next = *st.Replica
 	}
 	p.stale = st.Replica == nil || st.Replica.Commit != st.Seq()
-	if err := p.unlock(dir, check); err != nil {
+	if err := p.unlock(dir, o.Check); err != nil {
 		return nil, err
 	}
 	var err error
@@ -337,16 +303,18 @@ func newPlan(st *state.State, dir string, in incoming, check bool, now time.Time
 	if len(p.known) < p.next.Lines {
 		p.report.Warnings = append(p.report.Warnings, "the local copy of the shared lines was damaged; what it lacked is written again")
 	}
-	copied := p.find(in)
-	base := Fold(p.known)
+	copied, home := p.find(in), homeOf(st)
+	base := Fold(p.known, p.trusted, home)
 	var renamed []formats.Rename
 	p.ours, renamed = base.diff(st, p.next.At)
+	p.ours = append(p.vouch(base), p.ours...)
 	if err := p.sign(in.project, copied); err != nil {
 		return nil, err
 	}
-	all := p.all()
-	p.folded = Fold(all)
-	p.advance(all, st.Seq()+1, now)
+	if err := p.fold(home, o); err != nil {
+		return nil, err
+	}
+	p.advance(st.Seq()+1, now)
 	p.compare(st, base, renamed)
 	r := &p.report
 	r.Replica, r.Written, r.TakenIn, r.file = p.next.ID, statements(p.ours), statements(p.theirs), logDir+"/"+p.next.ID+".jsonl"
@@ -408,6 +376,7 @@ func (p *plan) upgrade() {
 			l.sign(p.key)
 			l.writer.key = p.self().key
 		}
+		l.former = l.foreign
 	}
 }
 
@@ -523,33 +492,115 @@ func (p *plan) sign(project Project, copied bool) error {
 	if any := len(p.ours)+int(n.Seq) > 0; any && !named {
 		p.ours = slices.Insert(p.ours, 0, &Line{Op: opKey, At: at, Public: n.Key})
 	}
-	for i, l := range p.ours {
-		l.all = false
-		n.Seq++
-		l.ID = fmt.Sprintf("%s-%d", n.ID, n.Seq)
-		for r, seq := range n.Seen {
-			if i == 0 && r != self.String() && seq > written[r] {
-				if l.Seen == nil {
-					l.Seen = map[string]uint64{}
-				}
-				l.Seen[r] = seq
+	for r, seq := range n.Seen {
+		if len(p.ours) > 0 && r != self.String() && seq > written[r] {
+			if p.ours[0].Seen == nil {
+				p.ours[0].Seen = map[string]uint64{}
 			}
+			p.ours[0].Seen[r] = seq
 		}
+	}
+	return p.number(p.ours)
+}
+
+// number gives new lines of this store their ids.
+func (p *plan) number(lines []*Line) error {
+	for _, l := range lines {
+		l.all = false
+		p.next.Seq++
+		l.ID = fmt.Sprintf("%s-%d", p.next.ID, p.next.Seq)
 		if err := l.encode(p.key); err != nil {
 			return err
 		}
-		l.writer = self
+		l.writer = p.self()
 	}
 	return nil
 }
 
-// advance notes how far the store has read.
-func (p *plan) advance(all []*Line, commit uint64, now time.Time) {
-	n := &p.next
-	n.Lines, n.Commit, n.Synced = len(all), commit, now
+// vouch accepts the lines from outside that what was said here builds on: who confirms or changes a
+// fact of others has taken in what made it. After an upgrade, so it does for what a former version
+// took in about facts of this store and of those that it trusts.
+func (p *plan) vouch(base *Folded) (out []*Line) {
+	about, free := subjectsOf(p.ours), slices.Clone(base.outside)
+	for _, l := range p.known {
+		if l.former && !l.guards {
+			free = append(free, l)
+		}
+		if p.former && l.trusted {
+			for _, s := range l.subjects() {
+				about[s] = true
+			}
+		}
+	}
+	if len(about) == 0 || len(free) == 0 {
+		return nil
+	}
+	line := Line{At: p.next.At}
+	if len(p.ours) > 0 {
+		line.At = p.ours[0].At
+	}
+	var former, now []*Line
+	for _, l := range together(free, about) {
+		if l.former {
+			former = append(former, l)
+		} else {
+			now = append(now, l)
+		}
+	}
+	line.Reason = reasonFormer
+	out = acceptances(former, line)
+	line.Reason = ""
+	return append(out, acceptances(now, line)...)
+}
+
+// fold folds all lines, accepts what waits if it may, and leaves out what is held.
+func (p *plan) fold(h home, o Options) error {
+	for range 5 {
+		all := p.all()
+		p.folded = Fold(all, p.trusted, h)
+		waiting, accept := p.folded.waiting(all, p.trusted, h)
+		if p.report.Waiting = waiting; len(waiting) == 0 || !o.Accept || o.Check {
+			break
+		}
+		line := Line{At: p.folded.at, By: o.By, SourceKind: knowledge.KindTool}
+		if o.ByUser {
+			line.SourceKind = knowledge.KindUser
+		}
+		more := acceptances(accept, line)
+		if p.next.Seq == 0 {
+			more = append([]*Line{{Op: opKey, At: line.At, Public: p.next.Key}}, more...)
+		}
+		if err := p.number(more); err != nil {
+			return err
+		}
+		p.ours = append(p.ours, more...)
+		p.report.Accepted, p.report.Waiting = append(p.report.Accepted, waiting...), nil
+	}
+	held := setOf(p.folded.Held)
+	p.theirs = slices.DeleteFunc(p.theirs, func(l *Line) bool { return held[l] })
+	return nil
+}
+
+// advance notes how far the store has read. What is held was not read, and what comes after it
+// counts as not read either.
+func (p *plan) advance(commit uint64, now time.Time) {
+	n, all := &p.next, p.all()
+	n.Lines, n.Commit, n.Synced, n.Refold = len(all), commit, now, false
+	held, first := setOf(p.folded.Held), map[writer]uint64{}
+	for _, l := range p.folded.Held {
+		if seq, ok := first[l.writer]; !ok || l.seq < seq {
+			first[l.writer] = l.seq
+		}
+	}
 	for _, l := range all {
+		if held[l] {
+			continue
+		}
 		if l.At.After(n.At) {
 			n.At = l.At
+		}
+		if seq, ok := first[l.writer]; ok && l.seq > seq {
+			continue
 		}
 		if l.writer != p.self() {
 			n.Seen[l.writer.String()] = max(n.Seen[l.writer.String()], l.seq)
@@ -570,7 +621,7 @@ func (p *plan) compare(st *state.State, base *Folded, renamed []formats.Rename) 
 	var changed state.Replacement
 	for _, n := range names(st, f.State) {
 		want, have := p.marked(f.State.Versions(n)), st.Versions(n)
-		if fact.Current(want, f.State.At()) != nil {
+		if fact.Current(want, f.at) != nil {
 			p.report.Facts++
 		}
 		r := state.Replaced{Versions: withLocal(want, have)}
@@ -578,7 +629,7 @@ func (p *plan) compare(st *state.State, base *Folded, renamed []formats.Rename) 
 		case erased[n] && len(r.Versions) == 0:
 			continue
 		case erased[n]:
-		case len(p.theirs) == 0 && len(p.ours) == 0 || sameMarks(want, have) && sameVersions(sharedOf(want), sharedOf(have)) || len(want) == 0 && knowledge.IsLocal(have) && len(sharedOf(have)) == 0:
+		case len(p.theirs) == 0 && len(p.ours) == 0 && !p.next.Refold && !p.former || sameMarks(want, have) && sameVersions(sharedOf(want), sharedOf(have)) || len(want) == 0 && knowledge.IsLocal(have) && len(sharedOf(have)) == 0:
 			continue
 		case len(have) == 0:
 			p.report.New++
@@ -591,14 +642,14 @@ func (p *plan) compare(st *state.State, base *Folded, renamed []formats.Rename) 
 		changed.Facts = append(changed.Facts, r)
 	}
 	for _, l := range lists {
-		l.replace(&changed, f.State, st, len(erased) > 0)
+		l.replace(&changed, f, st, len(erased) > 0)
 	}
 	if want := p.renames(st, base, renamed, erased); len(erased) > 0 || !slices.EqualFunc(want, st.Renames, sameRename) {
 		changed.Renames = &want
 	}
 	for _, d := range f.State.Disputed {
-		if state.DisputeState(f.State, d, f.State.At()) == formats.DisputeOpen && !slices.ContainsFunc(st.Disputed, func(x formats.Dispute) bool { return sameDispute(d, x) }) {
-			p.report.Disputes = append(p.report.Disputes, knowledge.DisputeInfoOf(f.State, d, f.State.At()).Line())
+		if state.DisputeState(f.State, d, f.at) == formats.DisputeOpen && !slices.ContainsFunc(st.Disputed, func(x formats.Dispute) bool { return sameDispute(d, x) }) {
+			p.report.Disputes = append(p.report.Disputes, knowledge.DisputeInfoOf(f.State, d, f.at).Line())
 		}
 	}
 	if !equal(changed, state.Replacement{}) {
@@ -690,11 +741,17 @@ func (p *plan) marked(vs []*fact.Version) []*fact.Version {
 	out := make([]*fact.Version, len(vs))
 	for i, v := range vs {
 		w := *v
+		w.Sources = slices.Clone(v.Sources)
+		for j, s := range w.Sources {
+			if from := p.folded.spoken[spoken{v.ID, s.At.UnixNano()}]; from.id != "" && !p.own(ref{writer: from}) {
+				w.Sources[j].Replica = from.id
+			}
+		}
 		refs := p.folded.versionLines[v.ID]
 		if len(refs) == 0 && v.Outcome == "resumed" {
 			refs = p.folded.versionLines[string(v.Supersedes)]
 		}
-		w.TakenIn = len(refs) > 0 && !slices.ContainsFunc(refs, p.own)
+		w.TakenIn = len(refs) > 0 && !slices.ContainsFunc(refs, func(r ref) bool { return p.folded.confirmed[r] })
 		out[i] = &w
 	}
 	return out
@@ -702,7 +759,7 @@ func (p *plan) marked(vs []*fact.Version) []*fact.Version {
 
 func sameMarks(want, have []*fact.Version) bool {
 	for _, v := range want {
-		if w := fact.WithID(have, v.ID); w == nil || w.TakenIn != v.TakenIn {
+		if w := fact.WithID(have, v.ID); w == nil || w.TakenIn != v.TakenIn || !slices.EqualFunc(w.Sources, v.Sources, func(a, b formats.Source) bool { return a.Replica == b.Replica }) {
 			return false
 		}
 	}

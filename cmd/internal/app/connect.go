@@ -72,9 +72,6 @@ func (c clientCommands) connect(ctx context.Context, sc op.Scope, a connection) 
 	if err != nil && len(report.Files) == 0 {
 		return nil, err
 	}
-	if !a.DryRun {
-		report.Notes = append(report.Notes, repositorySync{c.stores}.takeIn(ctx, sc, p.Root)...)
-	}
 	return c.shown(sc, report, cmp.Or(err, leftAlone(report)))
 }
 

@@ -192,7 +192,15 @@ func (x *examination) remove(paths ...string) error {
 // repository checks whether the store and the repository agree.
 func (x *examination) repository(ctx context.Context, sc op.Scope) {
 	w, err := x.stores.of(ctx, sc)
-	if err != nil || repositoryFacts(w.project) == 0 {
+	if err != nil {
+		return
+	}
+	brings := repositoryBrings(w.project)
+	if brings == "" {
+		return
+	}
+	if store, err := w.factStore(); err == nil && knowledge.RepositoryBrings(ctx, store) != "" {
+		x.fine("sync", brings+": lean-ctx sync")
 		return
 	}
 	r, err := w.sync(ctx, replica.Options{Check: true})

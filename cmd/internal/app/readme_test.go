@@ -59,8 +59,8 @@ func TestReadmeLength(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(string(data), "\n"); n > 250 {
-		t.Errorf("%d lines, 250 at most", n)
+	if n := strings.Count(string(data), "\n"); n > 300 {
+		t.Errorf("%d lines, 300 at most", n)
 	}
 }
 

@@ -136,7 +136,7 @@ func (w projectStores) facts() (*knowledge.Store, error) {
 			Findings: w, OtherStores: w, Coworkers: w, Encoders: w.encoders(),
 			Detach: func() { detach(p.Root) },
 			Adopt:  func(ctx context.Context, k *knowledge.Store) error { return transfer.Adopt(ctx, k, w.config.Legacy) },
-			Erased: replica.Purge, RepositoryFacts: func() int { return repositoryFacts(p) },
+			Erased: replica.Purge, RepositoryBrings: func() string { return repositoryBrings(p) },
 			Intent: method(w.tasks, (*tasks.Store).Current), LastSession: w.lastSession,
 		}
 		if m.moved() {

@@ -9,15 +9,22 @@ import (
 
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/op"
+	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
+	"leanctx/knowledge"
 	"leanctx/knowledge/replica"
 )
 
 // syncTool is `lean-ctx sync`.
 func syncTool(s *stores) *op.Tool {
 	const summary = "Share the project's facts through its repository."
-	return &op.Tool{Name: "sync", Command: "sync", Summary: summary,
-		Operations: []op.Operation{op.New("", "Write what was remembered here into .lean-ctx/ of the repository, and take in what others wrote there.", op.Changes, repositorySync{s}.sync)}}
+	c := repositorySync{s}
+	return &op.Tool{Name: "sync", Command: "sync", Summary: summary, Operations: []op.Operation{
+		op.New("", "Write what was remembered here into .lean-ctx/ of the repository, and take in what others wrote there.", op.Changes, c.sync),
+		op.New("trust", "Have what a replica writes count like what is said here: one's own other machine, a colleague's. Shows the key by which it is known.", op.Changes, c.trust, "replica"),
+		op.New("untrust", "Take the trust in a replica back. What it did so far stays.", op.Changes, c.untrust, "replica"),
+		op.New("replicas", "List who wrote into the repository, with keys, and who is trusted.", op.Reads, c.replicas),
+	}}
 }
 
 // repositorySync keeps a project's facts and those in its repository the same.
@@ -25,17 +32,87 @@ type repositorySync struct{ stores *stores }
 
 type syncing struct {
 	Check bool `json:"check,omitempty" jsonschema:"change nothing; the exit code is 4 if something is not yet written or taken in"`
+	Yes   bool `json:"yes,omitempty" short:"y" jsonschema:"also take in what replicas that are not trusted would change (a person at a terminal; in CI: LEAN_CTX_SYNC_ACCEPT=1)"`
+}
+
+type trustedReplica struct {
+	Replica string `json:"replica,omitempty" arg:"1" jsonschema:"its id, or the fingerprint of its key (lean-ctx sync replicas)"`
+}
+
+// at is the project of a call. A project in a team has no sync.
+func (c repositorySync) at(ctx context.Context, sc op.Scope) (projectStores, error) {
+	w, err := c.stores.of(ctx, sc)
+	if err != nil {
+		return w, err
+	}
+	if m := w.project.at; m.in() {
+		return w, fmt.Errorf("this project is in team %s, which has its facts already: a project in a team has no sync", m.Stream)
+	}
+	return w, nil
 }
 
 func (c repositorySync) sync(ctx context.Context, sc op.Scope, a syncing) (replica.Report, error) {
-	w, err := c.stores.of(ctx, sc)
+	w, err := c.at(ctx, sc)
 	if err != nil {
 		return replica.Report{}, err
 	}
-	if m := w.project.at; m.in() {
-		return replica.Report{}, fmt.Errorf("this project is in team %s, which has its facts already: a project in a team has no sync", m.Stream)
+	person := sc.Caller.Kind == knowledge.KindUser && sc.Agent == ""
+	if a.Yes && !person {
+		return replica.Report{}, &refusal.HintError{
+			Problem: "only a person takes in what replicas that are not trusted would change",
+			Hint:    "ask the user to run lean-ctx sync --yes at a terminal; in CI set LEAN_CTX_SYNC_ACCEPT=1",
+		}
 	}
-	return w.sync(ctx, replica.Options{Check: a.Check})
+	o := replica.Options{Check: a.Check, Accept: a.Yes, ByUser: a.Yes}
+	if w.config.SyncAccept && sc.Caller.Kind != knowledge.KindAgent {
+		o.Accept = true
+	}
+	return w.sync(ctx, o)
+}
+
+func (c repositorySync) trust(ctx context.Context, sc op.Scope, a trustedReplica) (t replica.Trusting, err error) {
+	w, store, err := c.person(ctx, sc)
+	if err != nil {
+		return t, err
+	}
+	if t, err = replica.Trust(ctx, store, w.project.Root, a.Replica); err != nil {
+		return t, err
+	}
+	r, err := w.sync(ctx, replica.Options{})
+	t.Sync = &r
+	return t, err
+}
+
+func (c repositorySync) untrust(ctx context.Context, sc op.Scope, a trustedReplica) (t replica.Trusting, err error) {
+	_, store, err := c.person(ctx, sc)
+	if err != nil {
+		return t, err
+	}
+	return replica.Untrust(ctx, store, a.Replica)
+}
+
+func (c repositorySync) replicas(ctx context.Context, sc op.Scope, _ noArgs) (t replica.Trusting, err error) {
+	w, err := c.at(ctx, sc)
+	if err != nil {
+		return t, err
+	}
+	store, err := w.factStore()
+	if err != nil {
+		return t, err
+	}
+	t.Replicas, err = replica.Replicas(ctx, store, w.project.Root)
+	return t, err
+}
+
+// person refuses a call that no person makes at a terminal.
+func (c repositorySync) person(ctx context.Context, sc op.Scope) (w projectStores, store *knowledge.Store, err error) {
+	if sc.Caller.Kind != knowledge.KindUser || sc.Agent != "" {
+		return w, nil, &refusal.HintError{Problem: "only a person at a terminal says which replicas are trusted", Hint: "ask the user to run it"}
+	}
+	if w, err = c.at(ctx, sc); err == nil {
+		store, err = w.factStore()
+	}
+	return w, store, err
 }
 
 func (w projectStores) sync(ctx context.Context, o replica.Options) (replica.Report, error) {
@@ -78,29 +155,18 @@ func recognised(p projectPlace) replica.Project {
 	return r
 }
 
-// repositoryFacts counts the facts in a project's repository. A project in a team has no sync.
-func repositoryFacts(p projectPlace) int {
+// repositoryBrings says how many facts a project's repository holds; nothing where it holds none. A
+// project in a team has no sync.
+func repositoryBrings(p projectPlace) string {
 	if p.at.in() {
-		return 0
+		return ""
 	}
-	return replica.CountFacts(p.Root)
-}
-
-// takeIn has connect take in what the repository brings. It writes nothing there.
-func (c repositorySync) takeIn(ctx context.Context, sc op.Scope, root string) (notes []string) {
-	if replica.CountFacts(root) == 0 {
-		return nil
-	}
-	w, err := c.stores.of(ctx, sc)
-	var r replica.Report
-	if err == nil && !w.project.at.in() {
-		r, err = w.sync(ctx, replica.Options{TakeIn: true})
-	}
+	c := replica.CountFacts(p.Root)
 	switch {
-	case err != nil:
-		return []string{"The memory of this repository was not taken in: " + err.Error()}
-	case r.TakenIn > 0:
-		return []string{r.Text()}
+	case c.More:
+		return "This repository brings at least " + prose.Count(c.Facts, "fact")
+	case c.Facts > 0:
+		return "This repository brings " + prose.Count(c.Facts, "fact")
 	}
-	return nil
+	return ""
 }

@@ -157,7 +157,16 @@ func tool(t *op.Tool, k call) *cobra.Command {
 
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
+	if o, ok := t.Operation(""); ok { // the command itself does something too
+		k.op = o
+		c = operation(k)
+		c.Use = t.Command + strings.TrimPrefix(c.Use, c.Name())
+		c.Args = cobra.NoArgs
+	}
 	for i := range t.Operations {
+		if t.Operations[i].Name == "" {
+			continue
+		}
 		k.op = &t.Operations[i]
 		c.AddCommand(operation(k))
 	}

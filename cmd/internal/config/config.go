@@ -13,6 +13,7 @@
 //	LEAN_CTX_LOG            debug, info, warn, error    (default warn)
 //	LEAN_CTX_MODELS_DIR     sentence transformers       (default: models in the data directory)
 //	LEAN_CTX_HOOKS          off: hooks say nothing      (default on)
+//	LEAN_CTX_SYNC_ACCEPT    1: sync takes in what waits for a person, for CI (default 0)
 //	LEAN_CTX_EMBEDDINGS_AUTO_DOWNLOAD   1: a server fetches one when it first needs it (default 0)
 //
 // The files are JSON objects: config.json for the user, .lean-ctx.json at the
@@ -56,6 +57,7 @@ const (
 	ModelsDirVar = varPrefix + "MODELS_DIR"
 	HooksVar     = varPrefix + "HOOKS"
 	DownloadVar  = varPrefix + "EMBEDDINGS_AUTO_DOWNLOAD"
+	AcceptVar    = varPrefix + "SYNC_ACCEPT"
 )
 
 const (
@@ -77,6 +79,7 @@ type Config struct {
 
 	AutoDownload bool // a server may download a model
 	HooksOff     bool // hooks of clients say nothing
+	SyncAccept   bool // a sync takes in what waits for a person
 }
 
 // env is a variable's value. One of white space counts as not set.
@@ -112,6 +115,9 @@ func Load(project, agent string) (*Config, error) {
 		}
 	}
 	if c.AutoDownload, err = isOn(DownloadVar, false); err != nil {
+		return nil, err
+	}
+	if c.SyncAccept, err = isOn(AcceptVar, false); err != nil {
 		return nil, err
 	}
 	hooks, err := isOn(HooksVar, true)

@@ -128,15 +128,34 @@ func (c Call) answer(ctx context.Context) (out []byte, err error) {
 			a.facts = append(a.facts, n.Fact)
 		}
 	}
+	note := c.forPerson(ctx, v)
 	if text == "" {
 		s.pass()
-		return nil, nil
+		if note == "" {
+			return nil, nil
+		}
+		return []byte(encoded(replyJSON{Person: note})), nil
 	}
 	text = prose.CutFacts(dataLine+"\n"+text, maxText)
 	if !s.give(text, a.source, a.facts, a.list) {
 		return nil, nil
 	}
-	return reply(c.Client, c.Event, in.event(), text), nil
+	return reply(c.Client, c.Event, in.event(), text, note), nil
+}
+
+// personView is a [ProjectView] that has something to tell the person at a session's start, and not
+// the model.
+type personView interface {
+	ForPerson(ctx context.Context) string
+}
+
+// forPerson is what the client shows to the person alone.
+func (c Call) forPerson(ctx context.Context, v ProjectView) string {
+	p, ok := v.(personView)
+	if !ok || c.Event != SessionStart || !slices.Contains([]string{"claude-code", "gemini"}, c.Client) {
+		return ""
+	}
+	return p.ForPerson(ctx)
 }
 
 // answer is what there is to say at an event.
@@ -213,6 +232,7 @@ type replyJSON struct {
 	Cursor   string        `json:"additional_context,omitempty"`
 	Cline    string        `json:"contextModification,omitempty"`
 	Specific *specificJSON `json:"hookSpecificOutput,omitempty"`
+	Person   string        `json:"systemMessage,omitempty"` // shown to the user, not to the model
 }
 
 type specificJSON struct {
@@ -222,7 +242,7 @@ type specificJSON struct {
 
 // reply is a text in the client's form. Codex refuses unknown members. Copilot takes its own
 // form or Claude Code's, depending on how the hook is written.
-func reply(client, event, name, text string) []byte {
+func reply(client, event, name, text, note string) []byte {
 	for _, c := range clients() { // what it did not say, the table knows
 		for _, e := range c.hooks.events {
 			if name == "" && c.name == client && e.name == event {
@@ -233,7 +253,7 @@ func reply(client, event, name, text string) []byte {
 	r := replyJSON{Context: text}
 	switch client {
 	case "claude-code", "codex", "gemini", "windsurf":
-		r = replyJSON{Specific: &specificJSON{name, text}}
+		r = replyJSON{Specific: &specificJSON{name, text}, Person: note}
 	case "copilot", "vscode":
 		r.Specific = &specificJSON{name, text}
 	case "cursor":

@@ -60,6 +60,14 @@ func (p *Stores) Briefing(ctx context.Context) (text string, facts []string, err
 	return b.Body(), b.Facts, err
 }
 
+// ForPerson says what the repository brings that nobody has taken in.
+func (p *Stores) ForPerson(ctx context.Context) string {
+	if brings := knowledge.RepositoryBrings(ctx, p.Facts); brings != "" {
+		return brings + ": lean-ctx sync"
+	}
+	return ""
+}
+
 // Relevant lists facts, lessons and reminders for a prompt. Nobody asked for them, so only
 // firm answers are shown.
 func (p *Stores) Relevant(ctx context.Context, prompt string) ([]Notice, error) {

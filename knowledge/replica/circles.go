@@ -1,0 +1,278 @@
+package replica
+
+import (
+	"slices"
+
+	"leanctx/formats"
+	"leanctx/knowledge"
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/state"
+)
+
+// Whose lines count for what
+//
+// Lines are folded in two rounds. First those of the inner circles: of this store, of the replicas
+// that it trusts, and what was accepted. Then those of everybody else, as far as they are about
+// nothing that the first round or this machine's own facts are about. So nobody outside can replace,
+// end, rename, erase or order what was asserted inside, whatever times, ids and knowledge his lines
+// claim. What is left over is held: it counts as not seen until it is accepted. Lines of others about
+// facts of others alone are folded as ever.
+//
+// In the order of time a line of an outsider could stand before one of ours and change what ours
+// leads to. So one round with limits for some lines was rejected.
+
+// home is what this machine keeps to itself.
+type home struct {
+	names map[string]bool // the hashed names of facts with local versions
+	ids   map[string]bool // the ids of local versions
+}
+
+// homeOf is what a store keeps to itself.
+func homeOf(st *state.State) home {
+	h := home{map[string]bool{}, map[string]bool{}}
+	for n, v := range st.Each() {
+		if v.Privacy == knowledge.PrivacyLocal {
+			h.ids[v.ID] = true
+			h.names[factSubject(state.ErasedName(n))] = true
+			for _, a := range v.Aliases {
+				h.names[factSubject(hashed(formats.Name{Category: v.Category, Key: a}))] = true
+			}
+		}
+	}
+	return h
+}
+
+// reasonFormer is the reason of an acceptance of lines that a former version took in. They count as
+// they did then.
+const reasonFormer = "former"
+
+func factSubject(hashed string) string { return "fact " + hashed }
+
+// subjects are what a line is about, each under a name: facts by their hashed names, entries of the
+// other lists.
+func (l *Line) subjects() (out []string) {
+	switch l.Op {
+	case opProject, opKey, opAccept, opGone:
+		return nil
+	case opErase, opRevive:
+		out = append(out, factSubject(l.Name))
+		for _, n := range l.Names {
+			out = append(out, factSubject(n.Name))
+		}
+		return out
+	}
+	for _, name := range l.names() {
+		out = append(out, factSubject(name))
+	}
+	if l.Pair != nil {
+		for _, key := range []string{l.Pair.KeyA, l.Pair.KeyB} {
+			for i, r := range key {
+				if r == '/' { // a category may hold slashes
+					out = append(out, factSubject(hashed(formats.Name{Category: key[:i], Key: key[i+1:]})))
+				}
+			}
+		}
+	}
+	if l.To != nil {
+		out = append(out, factSubject(hashed(*l.To)))
+	}
+	if _, list := listOps[l.Op]; list {
+		if about := operations[l.Op].about(l); about != "" {
+			out = append(out, about)
+		}
+	}
+	return out
+}
+
+var listOps = map[string]bool{
+	opPattern: true, opUnpattern: true, opGotcha: true, opUngotcha: true, opRelate: true, opUnrelate: true, opRemind: true, opJudge: true, opDispute: true,
+}
+
+// part finds out which lines are inside.
+func (f *Folded) part(lines []*Line, t *trust) (inside, outside []*Line) {
+	type how struct{ byUser, whole bool }
+	accepted := map[string]how{}
+	for _, l := range lines {
+		if l.trusted = t == nil || t.has(l.writer); l.trusted && l.Op == opAccept {
+			for _, digest := range l.Lines {
+				x := accepted[digest]
+				accepted[digest] = how{x.byUser || l.SourceKind == knowledge.KindUser, x.whole || l.SourceKind != "" || l.Reason == reasonFormer}
+			}
+		}
+	}
+	for _, l := range lines {
+		x, ok := accepted[l.digest]
+		if l.trusted || x.byUser {
+			f.confirmed[l.ref()] = true
+		}
+		l.guards, l.whole = l.trusted || ok, l.trusted || l.former || x.whole
+		if l.guards || l.former {
+			inside = append(inside, l)
+		} else {
+			outside = append(outside, l)
+		}
+	}
+	return inside, outside
+}
+
+// guard finds what lines from outside must not be about.
+func (f *Folded) guard(inside []*Line, h home) {
+	f.guarded = map[string]bool{}
+	for name := range h.names {
+		f.guarded[name] = true
+	}
+	for _, l := range inside {
+		if !l.guards {
+			continue
+		}
+		for _, s := range l.subjects() {
+			f.guarded[s] = true
+		}
+		if m := f.underNewName(l); m != l {
+			f.guarded[factSubject(hashed(m.fact()))] = true
+		}
+	}
+	for n, v := range f.State.Each() {
+		if f.guarded[factSubject(state.ErasedName(n))] {
+			for _, a := range v.Aliases {
+				f.guarded[factSubject(hashed(formats.Name{Category: v.Category, Key: a}))] = true
+			}
+		}
+	}
+}
+
+// admit folds the lines from outside that are about nothing inside, and holds the others.
+func (f *Folded) admit(inside, outside []*Line, h home) {
+	var free []*Line
+	erased := erasures(inside)
+	for _, l := range outside {
+		if !slices.ContainsFunc(l.subjects(), func(s string) bool { return f.guarded[s] }) && !f.takesPlace(l, h) {
+			free = append(free, l)
+		} else if i := slices.IndexFunc(erased, func(e *erasure) bool { return e.covers(l, l.names()) }); i >= 0 {
+			f.Erased[l] = erased[i].line.Name // it goes like those inside
+		} else {
+			f.Held = append(f.Held, l)
+		}
+	}
+	f.admits = true
+	for _, l := range f.keep(free) {
+		if f.takesPlace(l, h) {
+			f.Held = append(f.Held, l)
+			continue
+		}
+		f.apply(l)
+		f.outside = append(f.outside, l)
+	}
+}
+
+// takesPlace reports whether a line from outside uses the id of a version or an entry that is there:
+// the id of a version leads to its fact.
+func (f *Folded) takesPlace(l *Line, h home) bool {
+	for _, v := range l.Versions {
+		if h.ids[v.ID] {
+			return true
+		}
+		if old := f.State.ByID(v.ID); old != nil && fact.IDOf(old.Category, old.Key) != fact.IDOf(v.Category, v.Key) {
+			return true
+		}
+	}
+	switch {
+	case l.Dispute != nil:
+		old, ok := state.Disputes.Find(&f.State.Lists, *l.Dispute)
+		return ok && fact.IDOf(old.Category, old.Key) != fact.IDOf(l.Dispute.Category, l.Dispute.Key)
+	case l.Relation != nil, l.Reminder != nil, l.Gotcha != nil, l.Pattern != nil:
+		return false // their names are their subjects
+	}
+	return false
+}
+
+// plain is a line without what counts only where it was said: the authority of a user, a pin, other
+// names of a fact.
+func (l *Line) plain() *Line {
+	if l.whole || l.all {
+		return l
+	}
+	w := *l
+	w.Aliases, w.Pinned = nil, nil
+	w.SourceKind = plainKind(l.SourceKind)
+	if w.Privacy == knowledge.PrivacyLocal {
+		w.Privacy = ""
+	}
+	w.Versions = slices.Clone(l.Versions)
+	for i, v := range w.Versions {
+		x := *v
+		x.Aliases, x.Pinned = nil, false
+		if x.Privacy == knowledge.PrivacyLocal {
+			x.Privacy = knowledge.PrivacyShared
+		}
+		x.Sources = slices.Clone(v.Sources)
+		for j := range x.Sources {
+			x.Sources[j].Kind = plainKind(x.Sources[j].Kind)
+		}
+		w.Versions[i] = &x
+	}
+	if l.Dispute != nil {
+		d := *l.Dispute
+		d.Source.Kind = plainKind(d.Source.Kind)
+		w.Dispute = &d
+	}
+	return &w
+}
+
+func plainKind(kind string) string {
+	if kind == knowledge.KindUser {
+		return knowledge.KindAgent
+	}
+	return kind
+}
+
+// together are the lines that are about some subjects, directly or by way of another line, and
+// their subjects.
+func together(lines []*Line, subjects map[string]bool) (out []*Line) {
+	in := map[*Line]bool{}
+	for {
+		before := len(in)
+		for _, l := range lines {
+			if about := l.subjects(); !in[l] && slices.ContainsFunc(about, func(s string) bool { return subjects[s] }) {
+				in[l] = true
+				for _, s := range about {
+					subjects[s] = true
+				}
+			}
+		}
+		if len(in) == before {
+			break
+		}
+	}
+	for _, l := range lines {
+		if in[l] {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+func subjectsOf(lines []*Line) map[string]bool {
+	out := map[string]bool{}
+	for _, l := range lines {
+		for _, s := range l.subjects() {
+			out[s] = true
+		}
+	}
+	return out
+}
+
+func setOf(lines []*Line) map[*Line]bool {
+	out := make(map[*Line]bool, len(lines))
+	for _, l := range lines {
+		out[l] = true
+	}
+	return out
+}
+
+func digests(lines []*Line) (out []string) {
+	for _, l := range lines {
+		out = append(out, l.digest)
+	}
+	return out
+}

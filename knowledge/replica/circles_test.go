@@ -1,0 +1,321 @@
+package replica_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"leanctx/knowledge"
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/replica"
+	"leanctx/knowledge/state"
+)
+
+var hostile = flag.Int("hostile", 300, "random logs that are synced into a store (10000 for a long run)")
+
+// inner is what a store believes of the facts of one room, to the byte but for counts of reading.
+func (m *machine) inner(t testing.TB, room string) string {
+	var b strings.Builder
+	err := m.store.View(t.Context(), func(st *state.State, _ time.Time) error {
+		b.Reset()
+		for n, vs := range st.Sorted() {
+			for _, v := range vs {
+				if n.Category == room && slices.Contains([]string{"auth", "db", "home", "cache", "clients", "queue"}, n.Key) {
+					text, err := json.Marshal(v)
+					if err != nil {
+						return err
+					}
+					fmt.Fprintf(&b, "%s\n", text)
+				}
+			}
+		}
+		for _, d := range st.Disputed {
+			if d.Category == room && d.Key != "x" && d.Key != "y" {
+				fmt.Fprintf(&b, "dispute %s %s %s %s\n", d.Category, d.Key, d.Value, d.State)
+			}
+		}
+		for _, r := range st.Reminders {
+			if !r.TakenIn {
+				fmt.Fprintf(&b, "reminder %s %s %s\n", r.ID, r.Text, r.State)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// attacked is a store with facts of every kind that a user may have, synced once.
+func attacked(t testing.TB) *machine {
+	m := newMachine(t, t.TempDir(), 0)
+	m.alone = true
+	t.Cleanup(func() { _ = m.store.Close() })
+	say := func(a knowledge.Assertion) {
+		a.Category = "arch"
+		if _, err := m.as("cursor-a1").Remember(context.Background(), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say(knowledge.Assertion{Key: "auth", Value: "JWT RS256", Source: "user", Pinned: new(true)})
+	say(knowledge.Assertion{Key: "db", Value: "PostgreSQL 16"})
+	say(knowledge.Assertion{Key: "db", Value: "PostgreSQL 16"})
+	say(knowledge.Assertion{Key: "home", Value: "my laptop", Privacy: "local"})
+	say(knowledge.Assertion{Key: "clients", Value: "Claude Code"})
+	say(knowledge.Assertion{Key: "clients", Value: "Codex", Also: true})
+	say(knowledge.Assertion{Key: "queue", Value: "NATS", Aliases: []string{"bus"}})
+	if _, err := knowledge.Remind(t.Context(), m.as("cursor-a1"), knowledge.NewReminder{Value: "look at it", Keyword: "auth"}); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := m.try(); err != nil || r.Written == 0 {
+		t.Fatal(r, err)
+	}
+	say(knowledge.Assertion{Key: "cache", Value: "Redis 7", Source: "user"}) // it is not shared yet
+	return m
+}
+
+// mustTry syncs without trusting anybody.
+func (m *machine) mustTry(t testing.TB) replica.Report {
+	t.Helper()
+	m.clock = m.clock.Add(time.Second)
+	r, err := m.try()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.id = r.Replica
+	return r
+}
+
+// Whatever lines a repository brings, under whatever ids, times and claims of knowledge: what was
+// asserted, pinned, kept local or not yet shared here is as it was, until a person accepts.
+func TestNoLineOfARepositoryChangesWhatWasAssertedHere(t *testing.T) {
+	var m *machine
+	var want string
+	random := rand.New(rand.NewPCG(29, 1))
+	for i := range *hostile {
+		if i%50 == 0 {
+			m = attacked(t)
+			m.mustTry(t)
+			want = m.inner(t, "arch")
+		}
+		var b strings.Builder
+		for range 1 + random.IntN(12) {
+			b.WriteString(replica.RandomLine(random, m.id, want))
+		}
+		m.put(fmt.Sprintf("%08x.jsonl", i%7), b.String())
+		if i%3 == 0 {
+			m.put(m.id+".jsonl", m.logs()[m.id+".jsonl"]+b.String())
+		}
+		m.clock = m.clock.Add(time.Minute)
+		if _, err := m.try(); err != nil {
+			t.Fatalf("log %d: %v", i, err)
+		}
+		if got := m.inner(t, "arch"); got != want {
+			t.Fatalf("log %d changed what was asserted here:\n%s\n%s", i, difference(want, got), b.String())
+		}
+	}
+}
+
+// forged tries one line on a store, and returns what the sync said.
+func forged(t *testing.T, line string) (m *machine, r replica.Report) {
+	t.Helper()
+	m = attacked(t)
+	m.mustTry(t)
+	want := m.inner(t, "arch")
+	m.put("deadbeef.jsonl", replica.Signed(strings.ReplaceAll(line, "OURS", m.id), nil))
+	r = m.mustTry(t)
+	if got := m.inner(t, "arch"); got != want {
+		t.Errorf("it changed what was asserted here:\n%s", difference(want, got))
+	}
+	return m, r
+}
+
+// What lines from outside would end, rename, replace or erase is named, and waits for a person.
+func TestForeignChangesAreNamedAndWait(t *testing.T) {
+	for name, c := range map[string]struct{ line, says string }{
+		"erase":   {replica.ForgedErase("deadbeef", "arch", "auth"), "[arch/auth] would be erased"},
+		"retract": {replica.ForgedLine("deadbeef", "retract", "auth", "", true), "[arch/auth] 'JWT RS256' would end"},
+		"replace": {replica.ForgedLine("deadbeef", "assert", "auth", "none", true), "[arch/auth] 'JWT RS256' would become 'none'"},
+		"own id":  {replica.ForgedLine("OURS", "assert", "db", "MySQL", true), "[arch/db] 'PostgreSQL 16' would become 'MySQL'"},
+		"rename":  {replica.ForgedLine("deadbeef", "rename", "db", "store", true), "[arch/db] would be renamed to [arch/store]"},
+		"unseen":  {replica.ForgedLine("deadbeef", "assert", "cache", "none", true), "[arch/cache]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := attacked(t)
+			m.mustTry(t)
+			want := m.inner(t, "arch")
+			m.put("deadbeef.jsonl", replica.Signed(strings.ReplaceAll(c.line, "OURS", m.id), nil))
+			r := m.mustTry(t)
+			if got := m.inner(t, "arch"); got != want {
+				t.Errorf("it changed what was asserted here:\n%s", difference(want, got))
+			}
+			if !strings.Contains(r.Text(), c.says) || !strings.Contains(r.Text(), "lean-ctx sync --yes") {
+				t.Errorf("it says %q", r.Text())
+			}
+			if r := m.mustTry(t); len(r.Waiting) == 0 {
+				t.Error("the second sync does not name it")
+			}
+			check, err := replica.Sync(t.Context(), m.store, replica.Options{Root: m.root, Check: true})
+			if err != nil || check.Found() || len(check.Waiting) == 0 {
+				t.Errorf("a check counts what waits for a person, or does not name it: %+v %v", check, err)
+			}
+			m.clock = m.clock.Add(time.Second)
+			r, err = replica.Sync(t.Context(), m.store, replica.Options{Root: m.root, Accept: true, ByUser: true})
+			if err != nil || len(r.Accepted) == 0 || len(r.Waiting) > 0 || m.inner(t, "arch") == want {
+				t.Errorf("accepted: %+v %v", r, err)
+			}
+			m.clock = m.clock.Add(time.Minute)
+			if r := m.mustTry(t); len(r.Waiting)+r.TakenIn+r.Written > 0 {
+				t.Errorf("after it was accepted: %s", r.Text())
+			}
+		})
+	}
+}
+
+// A local fact is nobody else's, also when somebody accepts what waits.
+func TestNothingLocalIsTouched(t *testing.T) {
+	for _, line := range []string{
+		replica.ForgedErase("deadbeef", "arch", "home"), replica.ForgedLine("deadbeef", "retract", "home", "", true),
+		replica.ForgedLine("deadbeef", "assert", "home", "your laptop", true), replica.ForgedLine("deadbeef", "rename", "home", "store", true),
+	} {
+		m, _ := forged(t, line)
+		want := m.inner(t, "arch")
+		if _, err := replica.Sync(t.Context(), m.store, replica.Options{Root: m.root, Accept: true, ByUser: true}); err != nil {
+			t.Fatal(err)
+		}
+		if got := m.inner(t, "arch"); got != want {
+			t.Errorf("%s\nchanged a local fact:\n%s", line, difference(want, got))
+		}
+	}
+}
+
+// What others assert of facts of their own comes at once, marked, without a pin, other names or the
+// authority of a user. They may change it, and it is as usual for who confirms it.
+func TestForeignFactsComeMarkedAndPlain(t *testing.T) {
+	a, b := newMachine(t, t.TempDir(), 0), newMachine(t, t.TempDir(), 0)
+	t.Cleanup(func() { _, _ = a.store.Close(), b.store.Close() })
+	a.alone, b.alone = true, true
+	if _, err := a.as("").Remember(t.Context(), knowledge.Assertion{Category: "arch", Key: "auth", Value: "JWT RS256", Source: "user", Pinned: new(true), Aliases: []string{"login"}}); err != nil {
+		t.Fatal(err)
+	}
+	a.mustTry(t)
+	b.pull(a)
+	if r := b.mustTry(t); r.New != 1 || len(r.Waiting) > 0 {
+		t.Fatal(r.Text())
+	}
+	v := b.version(t, "auth")
+	if v == nil || !v.TakenIn || v.Pinned || len(v.Aliases) > 0 || v.Sources[0].Kind == knowledge.KindUser {
+		t.Fatalf("it came as %+v", v)
+	}
+	if got := v.Sources[0].Replica; got != a.id {
+		t.Errorf("it came from %q", got)
+	}
+	a.clock = a.clock.Add(time.Hour)
+	if _, err := a.as("").Remember(t.Context(), knowledge.Assertion{Category: "arch", Key: "auth", Value: "OAuth2", Source: "user"}); err != nil {
+		t.Fatal(err)
+	}
+	a.mustTry(t)
+	b.pull(a)
+	b.clock = a.clock
+	if r := b.mustTry(t); len(r.Waiting) > 0 || b.version(t, "auth").Value != "OAuth2" {
+		t.Errorf("its writer may not change it: %s", r.Text())
+	}
+	b.clock = b.clock.Add(time.Hour)
+	b.remember(t, "auth", "OAuth2") // confirms
+	if r := b.mustTry(t); len(r.Waiting) > 0 {
+		t.Error(r.Text())
+	}
+	if v := b.version(t, "auth"); v.TakenIn || v.ConfirmationCount < 2 {
+		t.Errorf("it is not confirmed: %+v", v)
+	}
+	a.clock = b.clock.Add(time.Hour)
+	if _, err := a.as("").Remember(t.Context(), knowledge.Assertion{Category: "arch", Key: "auth", Value: "mTLS", Source: "user"}); err != nil {
+		t.Fatal(err)
+	}
+	a.mustTry(t)
+	b.pull(a)
+	b.clock = a.clock
+	if r := b.mustTry(t); len(r.Waiting) != 1 || b.version(t, "auth").Value != "OAuth2" {
+		t.Errorf("what was confirmed here was changed: %s", r.Text())
+	}
+	if _, err := replica.Trust(t.Context(), b.store, b.root, a.id); err != nil {
+		t.Fatal(err)
+	}
+	if r := b.mustTry(t); len(r.Waiting) > 0 || b.version(t, "auth").Value != "mTLS" || b.version(t, "auth").TakenIn {
+		t.Errorf("it is trusted: %s %+v", r.Text(), b.version(t, "auth"))
+	}
+	if _, err := replica.Trust(t.Context(), a.store, a.root, b.id); err == nil {
+		t.Error("a replica that is not there was trusted")
+	}
+	a.alone, b.alone = false, false
+	settle(t, []*machine{a, b})
+	if x, y := a.export(t), b.export(t); x != y {
+		t.Errorf("they differ:\n%s", difference(x, y))
+	}
+}
+
+func (m *machine) version(t testing.TB, key string) (v *fact.Version) {
+	err := m.store.View(t.Context(), func(st *state.State, now time.Time) error {
+		v = fact.Current(st.Versions(fact.IDOf("arch", key)), m.clock)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// Who is not trusted any more has done what he did; from then on he proposes.
+func TestWhatAnUntrustedReplicaDidStays(t *testing.T) {
+	a, b, _ := pair(t)
+	b.remember(t, "auth", "Sessions in Redis")
+	settle(t, []*machine{a, b})
+	before := b.export(t)
+	b.alone = true
+	if _, err := replica.Untrust(t.Context(), b.store, a.id); err != nil {
+		t.Fatal(err)
+	}
+	if r := b.mustTry(t); b.export(t) != before {
+		t.Errorf("%s\n%s", r.Text(), difference(before, b.export(t)))
+	}
+	a.clock = a.clock.Add(time.Hour)
+	b.clock = a.clock.Add(time.Minute)
+	a.remember(t, "auth", "none")
+	a.sync(t)
+	b.pull(a)
+	if r := b.mustTry(t); len(r.Waiting) != 1 {
+		t.Errorf("%s", r.Text())
+	}
+}
+
+// One person with two machines trusts the other one once. Then nothing is asked, and both have the
+// same bytes.
+func TestTwoMachinesOfOnePersonAskNothing(t *testing.T) {
+	a, b, _ := pair(t)
+	for i := range 3 {
+		a.clock, b.clock = a.clock.Add(time.Hour), b.clock.Add(time.Hour)
+		a.remember(t, "auth", fmt.Sprint("value ", i))
+		for _, m := range []*machine{a, b} {
+			if r := m.sync(t); len(r.Waiting) > 0 {
+				t.Fatal(r.Text())
+			}
+			b.pull(a)
+			a.pull(b)
+		}
+		b.remember(t, "db", fmt.Sprint("engine ", i))
+	}
+	settle(t, []*machine{a, b})
+	if x, y := a.export(t), b.export(t); x != y || strings.Contains(x, "taken_in") {
+		t.Errorf("they differ:\n%s", difference(x, y))
+	}
+	if !slices.Equal([]bool{a.version(t, "db").TakenIn, b.version(t, "auth").TakenIn}, []bool{false, false}) {
+		t.Error("what a trusted machine said is marked")
+	}
+}

@@ -1,0 +1,233 @@
+package replica
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"leanctx/internal/prose"
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/state"
+)
+
+// Waiting is a change that lines from outside would make to something that was asserted inside.
+type Waiting struct {
+	Fact     string   `json:"fact"` // or what else would change
+	Change   string   `json:"change"`
+	Replicas []string `json:"replicas"` // whose lines they are
+	By       string   `json:"by,omitempty"`
+}
+
+// Line is the change as one line of an answer.
+func (w Waiting) Line() string {
+	by := strings.Join(w.Replicas, ", ")
+	if w.By != "" {
+		by += ": " + prose.Line(prose.Clip(w.By, 40))
+	}
+	return fmt.Sprintf("%s %s (%s)", w.Fact, w.Change, by)
+}
+
+// waiting finds what the held lines would change. accept are the lines that have to be accepted
+// for it, those about the same facts included. Held lines that would change nothing wait for
+// nobody.
+func (f *Folded) waiting(all []*Line, t *trust, h home) (out []Waiting, accept []*Line) {
+	if len(f.Held) == 0 {
+		return nil, nil
+	}
+	held, outside := setOf(f.Held), setOf(f.outside)
+	about := together(all, subjectsOf(f.Held))
+	now := Fold(about, t, h)
+	then := foldAs(about)
+	changed := map[string]string{} // by subject
+	shown := map[string]string{}
+	for _, n := range names(now.State, then.State) {
+		s := factSubject(state.ErasedName(n))
+		if what := f.change(n, now, then); what != "" && !h.names[s] {
+			changed[s] = what
+			vs := slices.Concat(now.State.Versions(n), then.State.Versions(n))
+			shown[s] = "[" + prose.Line(vs[0].Category) + "/" + prose.Line(vs[0].Key) + "]"
+		}
+	}
+	for _, k := range lists {
+		k.changes(now.State, then.State, func(subject, name, what string) {
+			changed[subject], shown[subject] = what, name
+		})
+	}
+	// A subject whose own lines are not held may still change by way of another.
+	reach := map[*Line]bool{}
+	for _, s := range slices.Sorted(maps.Keys(changed)) {
+		w := Waiting{Fact: shown[s], Change: changed[s]}
+		for _, l := range together(about, map[string]bool{s: true}) {
+			if !held[l] && !outside[l] {
+				continue
+			}
+			reach[l] = true
+			if held[l] && slices.Contains(l.subjects(), s) {
+				w.add(l)
+			}
+		}
+		if len(w.Replicas) == 0 {
+			for l := range reach {
+				if held[l] {
+					w.add(l)
+				}
+			}
+			slices.Sort(w.Replicas)
+		}
+		out = append(out, w)
+	}
+	slices.SortStableFunc(out, func(a, b Waiting) int { return cmp.Compare(a.Fact, b.Fact) })
+	for _, l := range about {
+		if reach[l] {
+			accept = append(accept, l)
+		}
+	}
+	return out, accept
+}
+
+func (w *Waiting) add(l *Line) {
+	if !slices.Contains(w.Replicas, l.writer.id) {
+		w.Replicas = append(w.Replicas, l.writer.id)
+	}
+	w.By = cmp.Or(l.By, w.By)
+}
+
+// foldAs folds lines as if all were accepted.
+func foldAs(lines []*Line) *Folded {
+	f := newFolded()
+	for _, l := range f.keep(f.ordered(lines)) {
+		l.whole = true
+		f.apply(l)
+	}
+	return f
+}
+
+// change says what would become of a fact.
+func (f *Folded) change(n fact.ID, now, then *Folded) string {
+	a, b := now.State.Versions(n), then.State.Versions(n)
+	if _, erased := then.State.Erased(n); erased && len(b) == 0 && len(a) > 0 {
+		return "would be erased"
+	}
+	was, is := fact.Current(a, now.at), fact.Current(b, then.at)
+	switch {
+	case len(a) > 0 && len(b) == 0:
+		if moved := then.State.ByID(a[0].ID); moved != nil {
+			return fmt.Sprintf("would be renamed to [%s/%s]", prose.Line(moved.Category), prose.Line(moved.Key))
+		}
+		return "would be gone"
+	case len(a) == 0 && !f.guarded[factSubject(state.ErasedName(n))]:
+		return "" // a new fact beside what would change
+	case was != nil && is == nil:
+		return fmt.Sprintf("'%s' would end", excerpt(was.Value))
+	case was == nil && is != nil:
+		return fmt.Sprintf("would be '%s'", excerpt(is.Value))
+	case was != nil && was.Value != is.Value:
+		return fmt.Sprintf("'%s' would become '%s'", excerpt(was.Value), excerpt(is.Value))
+	case was != nil && !equal(was.ValidUntil, is.ValidUntil):
+		return fmt.Sprintf("'%s' would hold until another time", excerpt(was.Value))
+	case !slices.Equal(periods(a), periods(b)):
+		return "would have another history"
+	}
+	values := func(x *Folded) (out []string) {
+		for _, d := range state.OpenDisputes(x.State, x.State.Disputes(n), x.at) {
+			out = append(out, d.Value)
+		}
+		return out
+	}
+	if one, two := values(now), values(then); !slices.Equal(one, two) {
+		for _, v := range two {
+			if v == "" {
+				return "would be disputed by a removal or a rename"
+			}
+			if !slices.Contains(one, v) {
+				return fmt.Sprintf("would be disputed by '%s'", excerpt(v))
+			}
+		}
+		return "would have another dispute"
+	}
+	return ""
+}
+
+func excerpt(value string) string { return prose.Line(prose.Clip(value, 60)) }
+
+// periods are the values of a history with their periods.
+func periods(vs []*fact.Version) (out []string) {
+	for _, v := range vs {
+		if fact.Believed(v) {
+			out = append(out, fmt.Sprint(v.Value, v.ValidFrom, v.ValidUntil))
+		}
+	}
+	return out
+}
+
+// changes names the entries that differ between two states.
+func (k *list[T]) changes(now, then *state.State, tell func(subject, name, what string)) {
+	before, after := *k.Of(&now.Lists), *k.Of(&then.Lists)
+	name := func(x T) (string, string) {
+		keys := k.Keys(x)
+		if len(keys) == 0 {
+			return "", ""
+		}
+		return keys[0], prose.Line(prose.Clip(keys[0], 60))
+	}
+	if k.onSet == opDispute {
+		return // told with its fact
+	}
+	for _, x := range before {
+		if y, ok := k.Find(&then.Lists, x); !ok {
+			if s, n := name(x); s != "" {
+				tell(s, n, "would be gone")
+			}
+		} else if !equal(x, y) {
+			if s, n := name(x); s != "" {
+				tell(s, n, "would change")
+			}
+		}
+	}
+	for _, y := range after {
+		if _, ok := k.Find(&now.Lists, y); !ok {
+			if s, n := name(y); s != "" {
+				tell(s, n, "would be added")
+			}
+		}
+	}
+}
+
+// acceptances are the lines that accept others.
+func acceptances(accept []*Line, l Line) (out []*Line) {
+	for part := range slices.Chunk(digests(accept), 1000) {
+		m := l
+		m.Op, m.Lines = opAccept, part
+		out = append(out, &m)
+	}
+	return out
+}
+
+// shownWaiting is how many waiting changes an answer names.
+const shownWaiting = 20
+
+// waits names what was accepted and what waits.
+func (r Report) waits(b *strings.Builder) {
+	name := func(title string, all []Waiting) {
+		if len(all) == 0 {
+			return
+		}
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(title)
+		for _, w := range all[:min(len(all), shownWaiting)] {
+			b.WriteString("\n  " + w.Line())
+		}
+		if n := len(all) - shownWaiting; n > 0 {
+			fmt.Fprintf(b, "\n  … %d more (--json)", n)
+		}
+	}
+	name("Accepted what replicas that are not trusted here would change:", r.Accepted)
+	name(fmt.Sprintf("Waiting for a person: %s that replicas which are not trusted here would make", prose.Count(len(r.Waiting), "change")), r.Waiting)
+	if len(r.Waiting) > 0 {
+		fmt.Fprintf(b, "\n  To take them in: lean-ctx sync --yes. If the replica is yours or a colleague's: lean-ctx sync trust %s", r.Waiting[0].Replicas[0])
+	}
+}
