@@ -47,6 +47,11 @@ func startCluster(t *testing.T, servers int, change ...func(*cluster, *testing.T
 	if err := os.Mkdir(c.project, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	token := filepath.Join(c.home, "token")
+	if err := os.WriteFile(token, []byte("open sesame"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.serving, c.signedIn = []string{"--token-file", token}, []string{"--token-file", token}
 	for range servers {
 		c.servers = append(c.servers, &teamServer{dir: t.TempDir(), peers: proctest.NewProxy(t)})
 	}
@@ -64,10 +69,7 @@ func (c *cluster) secure(t *testing.T) {
 	t.Helper()
 	a := proctest.NewAuthority(t)
 	cert, key := a.Signed(t, time.Now().Add(time.Hour))
-	token := filepath.Join(c.home, "token")
-	if err := os.WriteFile(token, []byte("open sesame"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	token := c.serving[1]
 	c.serving = []string{"--tls-cert", cert, "--tls-key", key, "--tls-ca", a.File, "--token-file", token}
 	c.signedIn = []string{"--cert", cert, "--key", key, "--ca", a.File, "--token-file", token}
 }
@@ -263,7 +265,7 @@ func TestTeamJoinKilled(t *testing.T) {
 	for i := range rounds {
 		p := m.proxies[0]
 		p.DropAfter(8 + 60*i/rounds)
-		join := exec.CommandContext(t.Context(), "lean-ctx", "team", "join", m.url)
+		join := exec.CommandContext(t.Context(), "lean-ctx", append([]string{"team", "join", m.url}, c.signedIn...)...)
 		join.Env = m.env
 		if err := join.Start(); err != nil {
 			t.Fatal(err)
@@ -282,7 +284,7 @@ func TestTeamJoinKilled(t *testing.T) {
 		values = append(values, "the value of round "+strconv.Itoa(i))
 		m.must(t, "remember", "kept/round-"+strconv.Itoa(i), values[i+1])
 	}
-	m.must(t, "team", "join", m.url)
+	m.must(t, append([]string{"team", "join", m.url}, c.signedIn...)...)
 	got := c.machine(t).must(t, "knowledge", "export", "--shared")
 	for _, v := range values {
 		if strings.Count(got, `"value": "`+v+`"`) != 1 {
@@ -304,7 +306,7 @@ func TestTeamLeaveKilled(t *testing.T) {
 	c := startCluster(t, 1)
 	m := c.alone(t)
 	m.must(t, "remember", "me/note", "only mine", "--privacy", "local")
-	m.must(t, "team", "join", m.url)
+	m.must(t, append([]string{"team", "join", m.url}, c.signedIn...)...)
 	m.must(t, "remember", "kept/before", "the shared value")
 	p := m.proxies[0]
 	p.DropAfter(6)
@@ -419,6 +421,6 @@ func TestWritesWhileTheProjectMoves(t *testing.T) {
 			}
 		}
 	}
-	move(20, "team", "join", m.url)
+	move(20, append([]string{"team", "join", m.url}, c.signedIn...)...)
 	move(7, "team", "leave")
 }

@@ -275,25 +275,21 @@ func TestWhatCannotBeReadIsNoDamage(t *testing.T) {
 	}
 }
 
-// TestIntactButNotUnderstood is a commit, and a snapshot, of a program that knew more.
-func TestIntactButNotUnderstood(t *testing.T) {
-	for _, compacted := range []bool{false, true} {
-		dir := t.TempDir()
-		l, err := journal.Open(dir, oddMachine{}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err = l.Update(t.Context(), func(struct{}, time.Time) ([]any, error) { return []any{"no object"}, nil }); err != nil {
-			t.Fatal(err)
-		}
-		if compacted {
-			if err := l.Compact(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		l.Close()
-		if err := reopen(dir); !errors.Is(err, journal.ErrCorrupt) {
-			t.Errorf("compacted %v: %v", compacted, err)
-		}
+// A snapshot that is intact and not understood is no damage.
+func TestASnapshotThatIsNotUnderstood(t *testing.T) {
+	dir := t.TempDir()
+	l, err := journal.Open(dir, oddMachine{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = l.Update(t.Context(), odd("no object")); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	if err := reopen(dir); !errors.Is(err, journal.ErrCorrupt) {
+		t.Error(err)
 	}
 }

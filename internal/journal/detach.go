@@ -22,7 +22,7 @@ type Detached struct {
 
 // Detach makes the copies in dirs ordinary logs. Each first fetches what is new, for at most wait.
 // A commit in doubt that the remote log does not have is then added: its writer was told that it
-// may be kept. No process writes the copies meanwhile, because each sees the header.
+// may be kept. A copy ends before a commit that is not understood. No process writes the copies meanwhile, because each sees the header.
 func Detach(ctx context.Context, remote func(name string) Remote, wait time.Duration, dirs ...string) (d Detached, err error) {
 	for _, dir := range dirs {
 		names, _ := fs.Glob(os.DirFS(dir), "*.journal") // the pattern is well-formed
@@ -55,7 +55,7 @@ func (d *Detached) detach(ctx context.Context, remote func(name string) Remote, 
 		}
 		return nil // it is no copy
 	}
-	o := &Options{Name: stem, Schema: h.Schema, LockTimeout: leaveTimeout}
+	o := &Options{Name: stem, Schema: h.Schema, LockTimeout: leaveTimeout, cutUnknown: true}
 	if h.Remote != "" {
 		o.Remote = remote(h.Remote)
 	}
@@ -69,7 +69,17 @@ func (d *Detached) detach(ctx context.Context, remote func(name string) Remote, 
 		if h.Remote != "" && !errors.Is(d.Old, ErrOffline) {
 			hurried, cancel := context.WithTimeout(ctx, wait)
 			defer cancel()
-			err := l.replica.fetch(hurried)
+			err := l.mem.unknown // it would only be fetched again
+			if err == nil {
+				err = l.replica.fetch(hurried)
+			}
+			if _, ok := errors.AsType[*unknownCommitError](err); ok && !l.mem.loaded {
+				l.mu.Lock()
+				if failed := l.mem.load(true); failed != nil {
+					err = failed
+				}
+				l.mu.Unlock()
+			}
 			if !l.mem.loaded {
 				return err // the copy could not be written
 			}

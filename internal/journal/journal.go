@@ -84,6 +84,8 @@ type Options struct {
 	// a directory sync is ".". The operation fails with the error it returns, if any. Fault may
 	// kill the process.
 	Fault func(op, name string) error
+
+	cutUnknown bool // the writer cuts the journal before a commit that is not understood, and keeps it aside
 }
 
 // Fence lets an update in until it calls leave. The error is [ErrLocked] while the commits are

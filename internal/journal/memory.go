@@ -2,8 +2,10 @@ package journal
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"reflect"
 	"slices"
 	"time"
 )
@@ -23,6 +25,7 @@ type memory[S, E any] struct {
 	lost    []uint64 // commits of which only placeholders are left
 	torn    int      // bytes of an unfinished write after the position
 	losses  int      // [Head.Losses]
+	unknown error    // the commit at which the state ends, since it is not understood; nil: the state is whole
 	former  *former[S]
 }
 
@@ -62,7 +65,7 @@ func (m *memory[S, E]) lossy() bool { return len(m.lost) > 0 || m.j.pos.head.Rep
 func (m *memory[S, E]) catchUp(locked bool) error {
 	if m.loaded && !(locked && m.j.needsRepair) {
 		r := &recovery{j: m.j}
-		if r.resume(m.head) == nil && !(locked && r.needsRepair) && m.advance(m.state, r) == nil {
+		if r.resume(m.head) == nil && !(locked && r.needsRepair) && m.advance(m.state, r, locked) == nil {
 			return nil
 		}
 		r.close()
@@ -71,9 +74,9 @@ func (m *memory[S, E]) catchUp(locked bool) error {
 }
 
 // advance folds the commits of r, which follow the state s, and moves the position to their end.
-func (m *memory[S, E]) advance(s S, r *recovery) (err error) {
+func (m *memory[S, E]) advance(s S, r *recovery, locked bool) (err error) {
 	m.ahead = true // Fold may change s
-	if s, err = m.fold(s, r); err != nil {
+	if s, err = m.foldUnderstood(s, r, locked); err != nil {
 		return err
 	}
 	m.j.adopt(r)
@@ -84,17 +87,66 @@ func (m *memory[S, E]) advance(s S, r *recovery) (err error) {
 
 // fold decodes and folds the commits of r.
 func (m *memory[S, E]) fold(s S, r *recovery) (S, error) {
-	for _, ln := range r.lines {
+	redact := m.o.redact()
+	for i, ln := range r.lines {
 		if ln.lost {
 			continue
 		}
 		var c Commit[E]
-		if err := DecodeDocument(ln.body, &c); err != nil {
-			return s, m.j.errorf(m.j.n.journal, ErrCorrupt, "commit %d is intact but not understood, it may be of a newer program; nothing is written: %w", ln.seq, err)
+		err := DecodeDocument(ln.body, &c)
+		if err == nil {
+			err = understood(c.Events)
+		}
+		if err != nil {
+			return s, &unknownCommitError{i, m.j.errorf(m.j.n.journal, ErrNewer, "commit %d is intact and not understood: a newer version may have written it. Reads work, as of the commit before it, and nothing is written; install the newest version (a team can be left: lean-ctx team leave): %w", ln.seq, err)}
+		}
+		if redact != nil {
+			redactTexts(reflect.ValueOf(&c.Events).Elem(), redact)
 		}
 		s = m.m.Fold(s, c)
 		r.pos.at = c.At
 	}
+	return s, nil
+}
+
+// unknownCommitError is about a commit that is intact and not understood.
+type unknownCommitError struct {
+	index int // in the lines that were folded
+	error
+}
+
+func (e *unknownCommitError) Unwrap() error { return e.error }
+
+// understood reports an event of which nothing is known. Its kind is one of a newer version.
+func understood[E any](events []E) error {
+	for i := range events {
+		if reflect.ValueOf(&events[i]).Elem().IsZero() {
+			return fmt.Errorf("event %d is of an unknown kind", i+1)
+		}
+		if e, ok := any(&events[i]).(interface{ Understood() bool }); ok && !e.Understood() {
+			return fmt.Errorf("event %d is of an unknown kind", i+1)
+		}
+	}
+	return nil
+}
+
+// foldUnderstood folds the commits of r. Who reads stops before one that is not understood: what
+// was committed later may count on it. Who writes gets an error, since what is decided on half a
+// state may be wrong, unless the log is to be cut there.
+func (m *memory[S, E]) foldUnderstood(s S, r *recovery, locked bool) (S, error) {
+	m.unknown = nil
+	s, err := m.fold(s, r)
+	u, ok := errors.AsType[*unknownCommitError](err)
+	if !ok || locked && !m.o.cutUnknown {
+		return s, err
+	}
+	m.unknown = u
+	seq := r.lines[u.index].seq
+	r.cut(u.index)
+	if locked {
+		r.damaged, r.needsRewrite, r.needsRepair = true, true, true
+	}
+	m.j.warn(unknownWarning(m.j.n.journal, seq, u))
 	return s, nil
 }
 
@@ -157,7 +209,7 @@ func (m *memory[S, E]) take(r *recovery, locked bool) (err error) {
 		}
 		r.snap.data = nil
 	}
-	if s, err = m.fold(s, r); err != nil {
+	if s, err = m.foldUnderstood(s, r, locked); err != nil {
 		return err
 	}
 	m.j.needsRepair, m.torn = false, 0
@@ -192,7 +244,7 @@ func (m *memory[S, E]) start() bool {
 		return reached
 	})
 	m.lost = nil
-	if !ok || !reached || m.advance(s, r) != nil {
+	if !ok || !reached || m.advance(s, r, false) != nil {
 		r.close()
 		return false
 	}

@@ -57,8 +57,10 @@ import (
 //   - J's header: the commits have all that it says. J is rewritten.
 //   - J is missing or empty: the commits in J.prev after S's, if any.
 //   - J does not have the witness's commit: what is missing is lost, as if its lines were damaged.
-//   - an intact line or snapshot that cannot be decoded: [ErrCorrupt]. A
-//     program that knew more wrote it. Nothing is written.
+//   - an intact snapshot that cannot be decoded: [ErrCorrupt]. A program that knew more wrote
+//     it. Nothing is written.
+//   - an intact line that cannot be decoded, or has an event of an unknown kind: readers get the
+//     state before it, and a warning; a write is [ErrNewer]. [Detach] cuts J there and keeps it aside.
 
 // recovery is the result of reading the files of a directory.
 type recovery struct {
@@ -76,6 +78,8 @@ type recovery struct {
 	damaged      bool // J has damaged lines, or lacks commits that were answered: it is set aside
 	needsRewrite bool // a repair must rewrite J
 	needsRepair  bool // a writer has something to repair
+
+	read, older content // J and J.prev, as far as they were read
 }
 
 // close closes J, unless adopt has taken it over.
@@ -195,6 +199,7 @@ func (r *recovery) merge(c content, w witness) (older content, err error) {
 		r.lost, r.ends = append(r.lost, w.seq), w.seq-1
 	}
 	r.torn, r.damaged = c.torn, c.bad > 0 || len(r.lost) > 0
+	r.read, r.older = c, older
 	r.setPosition(c, older)
 	if at := (Head{Seq: w.seq, Sum: w.sum}); w.place != 0 && (c.has(at) || older.has(at)) {
 		r.pos.place, r.pos.placed = w.place, w.seq
@@ -258,6 +263,18 @@ func (r *recovery) setPosition(c, older content) {
 		p.seq, p.prev = r.lines[n-1].seq, r.lines[n-1].sum
 	}
 	r.pos = p
+}
+
+// cut takes the commits from lines[i] on away, as if the files ended before it.
+func (r *recovery) cut(i int) {
+	seq, at := r.lines[i].seq, r.pos.at
+	r.lines = r.lines[:i]
+	c := r.read
+	if k := slices.IndexFunc(c.lines, func(l line) bool { return l.seq >= seq }); k >= 0 {
+		c.whole, c.lines = c.lines[k].off, c.lines[:k]
+	}
+	r.setPosition(c, r.older)
+	r.pos.at = at
 }
 
 // end is the position after what was read of J. Its seq is that of the last

@@ -302,6 +302,9 @@ func (r *replica[S, E]) fetchForView(ctx context.Context) {
 // warnFetch warns that the copy may be old, but not if another process writes the
 // copy: that one fetches too.
 func (r *replica[S, E]) warnFetch(err error) {
+	if _, ok := errors.AsType[*unknownCommitError](err); ok {
+		return // whoever reads the copy is warned of it
+	}
 	switch {
 	case err == nil || errors.Is(err, ErrClosed) || errors.Is(err, context.Canceled) || errors.Is(err, ErrLocked):
 	case errors.Is(err, ErrOffline) || errors.Is(err, context.DeadlineExceeded):

@@ -23,6 +23,7 @@ const (
 	Vanished Kind = "vanished" // the files have fewer commits than this process has seen
 	Offline  Kind = "offline"  // the server of the shared log gave no answer; what is read is the copy
 	Diverged Kind = "diverged" // the shared log cannot be used
+	Unknown  Kind = "unknown"  // a commit is intact and not understood; what is read ends before it
 	Ahead    Kind = "ahead"    // the newest commit is dated more than an hour in the future
 )
 
@@ -107,6 +108,10 @@ func rescuedWarning(file string, err error) Warning {
 		w.Text = fmt.Sprintf("the state before that could not be kept: %v.", err)
 	}
 	return w
+}
+
+func unknownWarning(file string, seq uint64, err error) Warning {
+	return Warning{Kind: Unknown, File: file, Seq: seq, Text: err.Error() + "."}
 }
 
 func aheadWarning(file string, at time.Time) Warning {

@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"leanctx/agents/share"
+	"leanctx/cmd/internal/config"
 	"leanctx/internal/atomicfile"
 	"leanctx/internal/journal"
 	"leanctx/internal/journal/jetstream"
+	"leanctx/internal/secret"
 )
 
 // teamWait is how long a command that reads waits for newer commits of its team.
@@ -37,6 +39,7 @@ type membership struct {
 	Since   time.Time `json:"since"`             // when it came into this state
 	Joins   int       `json:"joins,omitempty"`   // how often the project has joined a team; 0: once
 	Leaving bool      `json:"leaving,omitempty"` // a `team leave` has begun, and not ended
+	TLS     bool      `json:"tls,omitempty"`     // the server was reached by TLS, and must be from then on
 
 	hash    string
 	dataDir string
@@ -262,7 +265,20 @@ func (s *stores) stream(m *membership) *jetstream.Stream {
 }
 
 func (m *membership) options(wait time.Duration) *jetstream.Options {
-	return &jetstream.Options{Server: m.Server, Stream: m.Stream, Machine: m.Machine, Wait: wait}
+	return &jetstream.Options{
+		Server: m.Server, Stream: m.Stream, Machine: m.Machine, Wait: wait, SawTLS: m.TLS, OnTLS: m.noteTLS,
+		Redact: func(text string) string { clean, _ := secret.BuiltIn().Clean(text); return clean },
+	}
+}
+
+// noteTLS remembers that the server was reached by TLS. A join that is under way writes it itself.
+func (m *membership) noteTLS() {
+	now, err := (&stores{config: &config.Config{DataDir: m.dataDir}}).membership(m.hash)
+	if err != nil || !now.in() || now.URL != m.URL || now.TLS {
+		return
+	}
+	now.TLS = true
+	_ = now.write() // the next connection writes it
 }
 
 // write stores the membership, whole or not at all.

@@ -77,6 +77,9 @@ func (a joinArgs) server(c *config.Config) (jetstream.Server, error) {
 	return s, err
 }
 
+// signsIn reports whether a file is named by which to sign in.
+func (a joinArgs) signsIn() bool { return a.Creds+a.NKey+a.TokenFile+a.CA+a.Cert+a.Key != "" }
+
 // streamName is a name as NATS accepts it.
 func streamName(name string) string {
 	return strings.Trim(strings.Map(func(c rune) rune {
@@ -166,12 +169,26 @@ func (c teamCommands) join(ctx context.Context, sc op.Scope, a joinArgs) (joined
 	name := cmp.Or(a.Name, teamName(p))
 	if m.in() {
 		if m.Stream == name && m.URL == server.URL {
+			if a.signsIn() && m.Server != server { // a server that asks for other credentials now
+				again := *m
+				again.Server = server
+				stream := jetstream.Open(again.options(0))
+				defer stream.Close()
+				if _, _, err := stream.Join(ctx, jetstream.Project{Hash: p.Hash, ID: p.ID, FirstCommits: p.FirstCommits}, a.Name != ""); err != nil {
+					return none, err
+				}
+				if err := again.write(); err != nil {
+					return none, err
+				}
+			}
 			return joinedTeam{Team: name, Server: m.URL, Again: true}, nil
 		}
 		return none, fmt.Errorf("this project is in team %s at %s; leave that first: lean-ctx team leave", m.Stream, m.URL)
 	}
 	n := &membership{Server: server, Stream: name, Machine: cmp.Or(m.Machine, machineName()), State: joining, Since: time.Now().UTC(), Joins: m.joins() + 1, hash: p.Hash, dataDir: c.stores.config.DataDir}
-	stream := jetstream.Open(n.options(0))
+	o := n.options(0)
+	o.OnTLS = func() { n.TLS = true }
+	stream := jetstream.Open(o)
 	defer stream.Close()
 	known, made, err := stream.Join(ctx, jetstream.Project{Hash: p.Hash, ID: p.ID, FirstCommits: p.FirstCommits}, a.Name != "")
 	if err != nil {
@@ -272,6 +289,7 @@ type leftTeam struct {
 	Facts   int    `json:"facts"`
 	InDoubt int    `json:"in_doubt,omitempty"` // writes that the team may have or not
 	Old     string `json:"old,omitempty"`      // why newer commits could not be fetched
+	Newer   string `json:"newer,omitempty"`    // what only a newer version understands
 	Dir     string `json:"dir"`
 }
 
@@ -284,6 +302,9 @@ func (l leftTeam) Text() string {
 	}
 	if l.Old != "" {
 		text += "\nThe newest commits of others may be missing: " + l.Old + "."
+	}
+	if l.Newer != "" {
+		text += "\nThe memory takes no writes, and local facts are not back in it, until a newer version is installed: " + l.Newer + "."
 	}
 	return text + "\nRestart running servers of this project (MCP clients)."
 }
@@ -335,10 +356,14 @@ func (s *stores) leave(ctx context.Context, sc op.Scope, p projectPlace, wait ti
 	if err != nil {
 		return l, err
 	}
-	if err := transfer.BringBack(ctx, former, store); err != nil {
-		return l, err
+	err = transfer.BringBack(ctx, former, store)
+	if err == nil {
+		err = knowledge.TidyErased(ctx, store) // what was fetched last may be an erasure
 	}
-	if err := knowledge.TidyErased(ctx, store); err != nil { // what was fetched last may be an erasure
+	if errors.Is(err, journal.ErrNewer) { // a commit that is not understood keeps nobody in a team
+		l.Newer, err = err.Error(), nil
+	}
+	if err != nil {
 		return l, err
 	}
 	if l.Facts, err = transfer.Count(ctx, store); err != nil {

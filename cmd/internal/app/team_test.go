@@ -421,3 +421,21 @@ func TestTeamJoinThatFails(t *testing.T) {
 	m.says("a", "2 facts published, 1 already there", "team", "join", m.url)
 	m.says("a", "RS256", "recall", "RS256")
 }
+
+// What a member writes past its own redaction has no secret in any answer of another machine.
+func TestTeamRedactsWhatComesIn(t *testing.T) {
+	m := newMachines(t)
+	for _, machine := range []string{"a", "b"} {
+		m.on(machine, 0, "team", "join", m.url, "--name", "shop")
+	}
+	m.on("a", 0, "remember", "architecture/auth", "OAuth2 with PKCE")
+	m.says("b", "OAuth2", "recall", "auth")
+	const secret = "ghp_0123456789abcdefABCDEF0123456789abcd"
+	m.commit("knowledge", `[{"put":{"id":"f-00000000000000aa","category":"infra","key":"deploy","value":"deploy with `+secret+` as the token","source_session":"","confidence":0.8,"created_at":"2026-11-01T00:00:00Z","last_confirmed":"2026-11-01T00:00:00Z","valid_from":"2026-11-01T00:00:00Z","confirmation_count":1,"recorded_from":"2026-11-01T00:00:00Z","sources":[{"kind":"user","at":"2026-11-01T00:00:00Z"}]}}]`)
+	m.says("b", "deploy with", "recall", "deploy")
+	for _, args := range [][]string{{"recall", "deploy"}, {"wakeup"}, {"knowledge", "export"}, {"knowledge", "why", "infra", "deploy", "--json"}, {"knowledge", "timeline", "infra"}} {
+		if out, errs := m.on("b", 0, args...); strings.Contains(out+errs, secret) {
+			t.Errorf("%v: %s%s", args, out, errs)
+		}
+	}
+}

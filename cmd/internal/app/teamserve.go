@@ -3,11 +3,18 @@ package app
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 
 	"leanctx/cmd/internal/op"
+	"leanctx/internal/atomicfile"
 	"leanctx/internal/journal/jetstream/natsserver"
 	"leanctx/internal/refusal"
 )
@@ -19,8 +26,8 @@ type serveTeamArgs struct {
 	TLSCert   string   `json:"tls_cert,omitempty" jsonschema:"certificate, PEM; with --tls-key"`
 	TLSKey    string   `json:"tls_key,omitempty" jsonschema:"key of the certificate, PEM"`
 	TLSCA     string   `json:"tls_ca,omitempty" jsonschema:"clients must have a certificate that this one signed"`
-	TokenFile string   `json:"token_file,omitempty" jsonschema:"clients must give the token in this file"`
-	Insecure  bool     `json:"insecure,omitempty" jsonschema:"allow an address beyond loopback without a token or without TLS"`
+	TokenFile string   `json:"token_file,omitempty" jsonschema:"clients must give the token in this file (default: token in --dir, which is made)"`
+	Insecure  bool     `json:"insecure,omitempty" jsonschema:"allow an address beyond loopback without TLS; clients send no token there"`
 	Name      string   `json:"name,omitempty" jsonschema:"name of this server in a cluster"`
 	Cluster   string   `json:"cluster,omitempty" jsonschema:"where to listen for the other servers of a cluster, host:port"`
 	Routes    []string `json:"routes,omitempty" jsonschema:"the other servers of the cluster, host:port each"`
@@ -45,17 +52,59 @@ func (c teamCommands) serveTeam(ctx context.Context, _ op.Scope, a serveTeamArgs
 		}
 		loopback = loopback && local
 	}
-	if !loopback && !a.Insecure && (o.Cert == "" || o.TokenFile == "" && o.CA == "") {
-		return "", &refusal.HintError{Problem: "everybody on the network could read and write", Hint: "give --tls-cert, --tls-key and --token-file (or --tls-ca), or --insecure"}
+	switch {
+	case !loopback && !a.Insecure && o.Cert == "":
+		return "", &refusal.HintError{Problem: "everybody on the network could read and write", Hint: "give --tls-cert and --tls-key, or --insecure"}
+	case o.TokenFile == "" && o.CA == "" && o.Cluster != "":
+		return "", &refusal.HintError{Problem: "the servers of a cluster need one token", Hint: "give each the same --token-file (or --tls-ca for certificates)"}
+	case o.TokenFile == "" && o.CA == "":
+		var err error
+		if o.TokenFile, err = teamToken(o.Dir); err != nil {
+			return "", err
+		}
 	}
 	s, err := natsserver.Start(&o)
 	if err != nil {
 		return "", err
 	}
 	defer s.Close()
-	fmt.Fprintf(c.out, "Serving teams at %s, in %s\nJoin from a project with: lean-ctx team join %s\n", s.URL(), o.Dir, s.URL())
+	how := ""
+	if o.TokenFile != "" {
+		how = " --token-file " + shellQuoted(o.TokenFile)
+	}
+	fmt.Fprintf(c.out, "Serving teams at %s, in %s\nJoin from a project with: lean-ctx team join %s%s\n", s.URL(), o.Dir, s.URL(), how)
 	if s.Cluster() != "" {
 		fmt.Fprintf(c.out, "The other servers of the cluster connect to %s\n", s.Cluster())
 	}
 	return "Stopped.", s.Wait(ctx)
+}
+
+// teamToken is the file with the token of a server for teams. It is made at the first call, for
+// its user alone: whoever reads it is a member of every team of the server.
+func teamToken(dir string) (path string, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, "token")
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = atomicfile.WriteFile(path, []byte(rand.Text()+"\n"), atomicfile.Options{Sync: true, New: true})
+		if errors.Is(err, fs.ErrExist) { // another server made it at the same time
+			err = nil
+		}
+		return path, err
+	}
+	if err == nil && (!info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0) {
+		err = fmt.Errorf("%s can be read by others, or is no file: remove it, and a new token is made", path)
+	}
+	return path, err
+}
+
+// shellQuoted is a path as a shell takes it.
+func shellQuoted(path string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@%,"
+	if path != "" && strings.Trim(path, plain) == "" {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

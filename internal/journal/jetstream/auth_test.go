@@ -3,8 +3,12 @@ package jetstream_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -160,4 +164,107 @@ func TestTLS(t *testing.T) {
 	}
 	foreign, foreignKey := theirs.Signed(t, time.Now().Add(time.Hour))
 	refusedWith(t, jetstream.Server{URL: both, CA: ours.File, Cert: foreign, Key: foreignKey}, "the server refuses the certificate in "+foreign)
+}
+
+// eavesdropper is a server that offers no TLS, and keeps what a client sends to it.
+func eavesdropper(t *testing.T) (port string, heard func() string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	all := make(chan string, 64)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				close(all)
+				return
+			}
+			fmt.Fprint(c, `INFO {"server_id":"x","version":"2.15.0","proto":1,"headers":true,"max_payload":1048576,"auth_required":true,"nonce":"abcdefghijk","jetstream":true}`+"\r\n")
+			_ = c.SetReadDeadline(time.Now().Add(300 * time.Millisecond)) // a client that refuses closes at once
+			text, _ := io.ReadAll(c)
+			all <- string(text)
+			c.Close()
+		}
+	}()
+	_, port, _ = net.SplitHostPort(l.Addr().String())
+	return port, func() (text string) {
+		l.Close()
+		for s := range all {
+			text += s
+		}
+		return text
+	}
+}
+
+// No secret leaves this machine without TLS, whatever the server says that it wants.
+func TestNoSecretGoesOutWithoutTLS(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("0.0.0.0 is no address to connect to there; nothing was proven")
+	}
+	key := must(nkeys.CreateUser())
+	claims := jwt.NewUserClaims(must(key.PublicKey()))
+	account := must(nkeys.CreateAccount())
+	creds := file(t, string(must(jwt.FormatUserConfig(must(claims.Encode(account)), must(key.Seed())))))
+	for name, s := range map[string]jetstream.Server{
+		"a token": {TokenFile: file(t, "open sesame")}, "credentials": {Creds: creds}, "an nkey": {NKey: file(t, string(must(key.Seed())))},
+	} {
+		port, heard := eavesdropper(t)
+		s.URL = "nats://0.0.0.0:" + port // this machine, by an address that is not loopback
+		refusedWith(t, s, "credentials go to another machine only over TLS; nothing was sent")
+		if got := heard(); got != "" {
+			t.Errorf("%s: sent %q", name, got)
+		}
+	}
+	port, heard := eavesdropper(t)
+	s := jetstream.Server{URL: "nats://127.0.0.1:" + port, TokenFile: file(t, "open sesame")}
+	signIn(t, s)
+	if got := heard(); !strings.Contains(got, "open sesame") {
+		t.Errorf("on this machine the token is sent: %q", got)
+	}
+}
+
+// Where there was TLS before, a server without it gets nothing, also on this machine.
+func TestNoConnectionWithoutTLSWhereThereWasTLS(t *testing.T) {
+	a := proctest.NewAuthority(t)
+	cert, key := a.Signed(t, time.Now().Add(time.Hour))
+	secure, err := natsserver.Start(&natsserver.Options{Addr: "127.0.0.1:0", Dir: t.TempDir(), Cert: cert, Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(secure.Close)
+	open := func(o jetstream.Options) error {
+		o.Stream = "shop"
+		st := jetstream.Open(&o)
+		defer st.Close()
+		_, _, err := st.Join(t.Context(), project, false)
+		for errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) { // a busy machine
+			_, _, err = st.Join(t.Context(), project, false)
+		}
+		return err
+	}
+	noted := 0
+	if err := open(jetstream.Options{Server: jetstream.Server{URL: secure.URL(), CA: a.File}, OnTLS: func() { noted++ }}); err != nil || noted != 1 {
+		t.Fatalf("%v, noted %d times", err, noted)
+	}
+	for _, o := range []jetstream.Options{{SawTLS: true}, {Server: jetstream.Server{CA: a.File}}, {Server: jetstream.Server{Cert: cert, Key: key}}} {
+		port, heard := eavesdropper(t)
+		o.URL = "nats://127.0.0.1:" + port
+		if err := open(o); err == nil || !strings.Contains(err.Error(), "the server does not offer TLS") {
+			t.Errorf("%+v: %v", o, err)
+		}
+		if got := heard(); got != "" {
+			t.Errorf("%+v: sent %q", o, got)
+		}
+	}
+	plain, err := natsserver.Start(&natsserver.Options{Addr: "127.0.0.1:0", Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(plain.Close)
+	if err := open(jetstream.Options{Server: jetstream.Server{URL: plain.URL()}, OnTLS: func() { t.Error("noted without TLS") }}); err != nil {
+		t.Error(err)
+	}
 }

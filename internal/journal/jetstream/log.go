@@ -58,6 +58,11 @@ const (
 // Name is [journal.Remote.Name].
 func (l *Log) Name() string { return l.subject }
 
+// Redact is [journal.Redacting.Redact].
+func (l *Log) Redact() func(string) string { return l.s.o.Redact }
+
+var _ journal.Redacting = (*Log)(nil)
+
 // Wait is [journal.Remote.Wait].
 func (l *Log) Wait() time.Duration { return l.s.o.Wait }
 

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -52,6 +54,11 @@ type Options struct {
 	Wait    time.Duration    // how long a view of a log waits for newer commits; 0: it fetches none
 	Settle  time.Duration    // how long after a failure the stream may seem to end too early; 2 s
 	Each    uint64           // in a stream that it makes, a log gets a new snapshot after so many commits; 4096
+
+	Redact func(text string) string // applied to every text of a commit before it is folded; nil: none
+
+	SawTLS bool   // the servers were reached by TLS before: no other connection is made
+	OnTLS  func() // called once when they are reached by TLS for the first time; may be nil
 }
 
 // Stream is the stream of one project. It connects when it is first used. It
@@ -228,12 +235,42 @@ func (s *Stream) connectServer() (*nats.Conn, error) {
 	if s.o.Cert != "" {
 		o = append(o, nats.ClientCert(s.o.Cert, s.o.Key))
 	}
+	if s.onlyTLS() {
+		o = append(o, nats.Secure())
+	}
 	var wanted atomic.Bool
 	nc, err := nats.Connect(s.o.URL, append(o, s.certificate(&wanted))...)
 	if err != nil && wanted.Load() {
 		err = s.refusedCertificate(err)
 	}
+	if err == nil && !s.o.SawTLS && s.o.OnTLS != nil {
+		if _, plain := nc.TLSConnectionState(); plain == nil {
+			s.o.OnTLS()
+		}
+	}
 	return nc, err
+}
+
+// onlyTLS reports whether a connection without TLS is refused, before anything is sent: where
+// there was TLS before, where a file for TLS was named, and where a secret would leave this machine.
+func (s *Stream) onlyTLS() bool {
+	secret := s.o.Creds != "" || s.o.NKey != "" || s.o.TokenFile != ""
+	return s.o.SawTLS || s.o.CA != "" || s.o.Cert != "" || secret && !s.o.loopback()
+}
+
+// loopback reports whether all servers are on this machine.
+func (s Server) loopback() bool {
+	for one := range strings.SplitSeq(s.URL, ",") {
+		u, err := url.Parse(one)
+		if err != nil {
+			return false
+		}
+		ip, err := netip.ParseAddr(u.Hostname())
+		if u.Hostname() != "localhost" && (err != nil || !ip.Unmap().IsLoopback()) {
+			return false
+		}
+	}
+	return true
 }
 
 // certificate has wanted report whether a server wanted to see a certificate of ours.
@@ -430,6 +467,12 @@ func (s *Stream) explain(err error) error {
 			return fmt.Errorf("%s: the server wants credentials; join with --creds, --nkey or --token-file: %w", s.Where(), err)
 		}
 		return fmt.Errorf("%s: the server refuses the credentials in %s: %w", s.Where(), files, err)
+	case errors.Is(err, nats.ErrSecureConnWanted):
+		why := "credentials go to another machine only over TLS"
+		if s.o.SawTLS {
+			why = "it was reached by TLS before"
+		}
+		return fmt.Errorf("%s: the server does not offer TLS, and %s; nothing was sent: %w", s.Where(), why, err)
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
 		return fmt.Errorf("%s: the server has no JetStream: %w", s.Where(), err)
 	case full(err):

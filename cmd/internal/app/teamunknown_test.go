@@ -1,0 +1,100 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// commit publishes a commit after the last one of a log, valid but for its events.
+func (m *machines) commit(log, events string) (seq uint64) {
+	m.t.Helper()
+	js := m.jetstream()
+	subject := "leanctx.shop." + log
+	stream, err := js.Stream(m.t.Context(), "shop")
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	last, err := stream.GetLastMsgForSubject(m.t.Context(), subject)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	var at struct {
+		Seq uint64 `json:"seq"`
+	}
+	if err := json.Unmarshal(last.Data, &at); err != nil {
+		m.t.Fatal(err)
+	}
+	body := fmt.Sprintf(`{"seq":%d,"prev":"%08x","at":%q,"events":%s}`, at.Seq+1, crc32.Checksum(last.Data, crc32.MakeTable(crc32.Castagnoli)), time.Now().UTC().Format(time.RFC3339Nano), events)
+	if _, err := js.Publish(m.t.Context(), subject, []byte(body)); err != nil {
+		m.t.Fatal(err)
+	}
+	return at.Seq + 1
+}
+
+// One commit of a member that nobody understands stops no machine from reading, nor from
+// leaving: answers come from the state before it, and name it. Writes are refused, as in a store
+// of a newer version.
+func TestTeamWithACommitThatIsNotUnderstood(t *testing.T) {
+	for name, events := range map[string]string{
+		"no list": `"x"`, "a number": `7`, "no objects": `["x"]`, "null": `[null]`, "another type": `[{"put":"x"}]`,
+		"an unknown kind": `[{"author":{"by":"codex-1111"}},{"of_a_newer_version":{"category":"a","key":"b"}}]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMachines(t)
+			for _, machine := range []string{"a", "b"} {
+				m.on(machine, 0, "team", "join", m.url, "--name", "shop")
+			}
+			m.on("a", 0, "remember", "architecture/auth", "OAuth2 with PKCE", "--source", "user")
+			m.says("b", "OAuth2", "recall", "auth")
+			seq := m.commit("knowledge", events)
+			named := fmt.Sprintf("commit %d is intact and not understood", seq)
+			hooks := func(machine string) string {
+				m.t.Setenv("LEAN_CTX_DATA_DIR", filepath.Join(m.dir, machine))
+				_, out, _ := do(t, `{"session_id":"s","cwd":"`+filepath.ToSlash(m.dir)+`","prompt":"how does auth work?"}`, "hook", "claude-code", "session-start")
+				return out
+			}
+			for _, machine := range []string{"a", "b", "a"} { // again, when it is in the copy
+				out, errs := m.on(machine, 0, "recall", "auth")
+				if !strings.Contains(out, "OAuth2") || !strings.Contains(errs, named) {
+					t.Errorf("%s recalls %s%s", machine, out, errs)
+				}
+				if _, errs = m.on(machine, 12, "remember", "architecture/db", "PostgreSQL 16"); !strings.Contains(errs, named) {
+					t.Errorf("%s remembers: %s", machine, errs)
+				}
+				if out, errs = m.on(machine, 0, "knowledge", "export"); !strings.Contains(out, "OAuth2") || !strings.Contains(errs, named) {
+					t.Errorf("%s exports %s%s", machine, out, errs)
+				}
+				m.says(machine, "OAuth2", "wakeup")
+				m.says(machine, "architecture", "knowledge", "rooms")
+				m.says(machine, "Team shop", "team", "status")
+				if got := hooks(machine); !strings.Contains(got, "OAuth2") {
+					t.Errorf("the session-start hook of %s gave %q", machine, got)
+				}
+			}
+			out, _ := m.on("b", 0, "team", "leave")
+			if !strings.Contains(out, named) || !strings.Contains(out, "The memory of 1 fact stays here") {
+				t.Errorf("left: %s", out)
+			}
+			m.says("b", "OAuth2", "recall", "auth")
+			kept, _ := filepath.Glob(filepath.Join(m.dir, "b", "teams", "*", "knowledge", "knowledge.journal.corrupt-*"))
+			if name == "an unknown kind" { // a newer version is needed for it
+				m.on("b", 12, "remember", "architecture/db", "PostgreSQL 16")
+				return
+			}
+			if len(kept) != 1 {
+				t.Fatalf("kept aside: %q", kept)
+			}
+			if text, err := os.ReadFile(kept[0]); err != nil || !strings.Contains(string(text), `"events":`+events) {
+				t.Errorf("%s, %v", text, err)
+			}
+			m.says("b", "Remembered", "remember", "architecture/db", "PostgreSQL 16")
+			m.says("b", "PostgreSQL", "recall", "db")
+		})
+	}
+}
