@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"leanctx/cmd/internal/config"
+	jetstreamlog "leanctx/internal/journal/jetstream"
 	"leanctx/internal/journal/jetstream/natsserver"
 	"leanctx/internal/proctest"
 )
@@ -420,6 +421,14 @@ func TestTeamJoinThatFails(t *testing.T) {
 	full(-1)
 	m.says("a", "2 facts published, 1 already there", "team", "join", m.url)
 	m.says("a", "RS256", "recall", "RS256")
+}
+
+// The last writer has what it wrote, though it reports that only later.
+func TestTeamStatusKnowsThatTheLastWriterIsNotBehind(t *testing.T) {
+	state := teamState{Team: "shop", Machine: "a", Reachable: true, Status: jetstreamlog.Status{Last: 7, LastBy: "b", Machines: []jetstreamlog.Machine{{Name: "b", Last: 6}, {Name: "c", Last: 5}}}}
+	if got := state.Text(); !strings.Contains(got, "b, 0 behind") || !strings.Contains(got, "c, 2 behind") {
+		t.Error(got)
+	}
 }
 
 // What a member writes past its own redaction has no secret in any answer of another machine.

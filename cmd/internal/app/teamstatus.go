@@ -94,8 +94,12 @@ func (t teamState) Text() string {
 		line("last writer", "%s, %s", prose.Line(t.Status.LastBy), t.Status.LastAt.UTC().Format(time.RFC3339))
 	}
 	for _, m := range t.Status.Machines {
+		behind := t.Status.Last - min(m.Last, t.Status.Last)
+		if m.Name == t.Status.LastBy {
+			behind = 0 // it has what it wrote, and reports that only later
+		}
 		if m.Name != t.Machine {
-			line("machine", "%s, %s behind, seen %s", prose.Line(m.Name), prose.Number(int64(t.Status.Last-min(m.Last, t.Status.Last))), prose.Ago(t.Status.Now, m.At))
+			line("machine", "%s, %s behind, seen %s", prose.Line(m.Name), prose.Number(int64(behind)), prose.Ago(t.Status.Now, m.At))
 		}
 	}
 	return b.String()

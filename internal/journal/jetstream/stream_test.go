@@ -627,7 +627,7 @@ func TestCommitsNotUnderstoodAreKeptOnce(t *testing.T) {
 	b := &home{dir: t.TempDir()}
 	b.open(t, s.url())
 	for range 2 {
-		if err := fetch(t, b); !errors.Is(err, journal.ErrCorrupt) {
+		if err := fetch(t, b); !errors.Is(err, journal.ErrNewer) {
 			t.Errorf("%v", err)
 		}
 	}
