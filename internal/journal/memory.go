@@ -93,12 +93,14 @@ func (m *memory[S, E]) fold(s S, r *recovery) (S, error) {
 			continue
 		}
 		var c Commit[E]
-		err := DecodeDocument(ln.body, &c)
-		if err == nil {
-			err = understood(c.Events)
+		why := ""
+		if DecodeDocument(ln.body, &c) != nil {
+			why = " (its events have another form)" // the decoder words its errors differently each time
+		} else if i := firstUnknown(c.Events); i >= 0 {
+			why = fmt.Sprintf(" (event %d is of an unknown kind)", i+1)
 		}
-		if err != nil {
-			return s, &unknownCommitError{i, m.j.errorf(m.j.n.journal, ErrNewer, "commit %d is intact and not understood: a newer version may have written it. Reads work, as of the commit before it, and nothing is written; install the newest version (a team can be left: lean-ctx team leave): %w", ln.seq, err)}
+		if why != "" {
+			return s, &unknownCommitError{i, m.j.errorf(m.j.n.journal, ErrNewer, "commit %d is intact and not understood%s: a newer version may have written it. Reads work, as of the commit before it, and nothing is written; install the newest version (a team can be left: lean-ctx team leave)", ln.seq, why)}
 		}
 		if redact != nil {
 			redactTexts(reflect.ValueOf(&c.Events).Elem(), redact)
@@ -117,17 +119,15 @@ type unknownCommitError struct {
 
 func (e *unknownCommitError) Unwrap() error { return e.error }
 
-// understood reports an event of which nothing is known. Its kind is one of a newer version.
-func understood[E any](events []E) error {
+// firstUnknown is the first event of which nothing is known: its kind is one of a newer version.
+// It is -1 if there is none.
+func firstUnknown[E any](events []E) int {
 	for i := range events {
 		if reflect.ValueOf(&events[i]).Elem().IsZero() {
-			return fmt.Errorf("event %d is of an unknown kind", i+1)
-		}
-		if e, ok := any(&events[i]).(interface{ Understood() bool }); ok && !e.Understood() {
-			return fmt.Errorf("event %d is of an unknown kind", i+1)
+			return i
 		}
 	}
-	return nil
+	return -1
 }
 
 // foldUnderstood folds the commits of r. Who reads stops before one that is not understood: what

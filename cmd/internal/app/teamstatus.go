@@ -36,7 +36,10 @@ func (c teamCommands) status(ctx context.Context, sc op.Scope, _ noArgs) (teamSt
 	err = store.Fetch(wait)
 	now := store.Condition().Journal
 	t.Seq, t.At, t.Bytes, t.Behind = now.Seq, now.At, now.SnapshotBytes+now.JournalBytes, now.Seq-was.Seq
-	if err == nil {
+	if t.Newer = errors.Is(err, journal.ErrNewer); t.Newer {
+		t.Problem = err.Error()
+		t.Status, err = c.stores.stream(m).Status(wait)
+	} else if err == nil {
 		t.Status, err = c.report(wait, m)
 	}
 	t.Full, t.SetBack = errors.Is(err, journal.ErrFull), errors.Is(err, journal.ErrDiverged)
@@ -57,6 +60,7 @@ type teamState struct {
 	Problem   string           `json:"problem,omitempty"`
 	Full      bool             `json:"full,omitempty"`     // the server has no room, and refuses writes
 	SetBack   bool             `json:"set_back,omitempty"` // it answers, and is not the one that this copy was made from
+	Newer     bool             `json:"newer,omitempty"`    // a commit is not understood; reads end before it
 	Behind    uint64           `json:"behind"`             // commits of the facts that this machine has not fetched
 	Seq       uint64           `json:"seq"`                // the last commit of the facts here
 	At        time.Time        `json:"at,omitzero"`
@@ -84,7 +88,11 @@ func (t teamState) Text() string {
 		line("", "Reads work, as of %s. Writes are refused until it answers.", t.At.UTC().Format(time.RFC3339))
 		return b.String()
 	}
-	line("lag", "%s behind", prose.Count(int(t.Behind), "commit"))
+	if t.Newer {
+		line("not whole", "%s.", t.Problem)
+	} else {
+		line("lag", "%s behind", prose.Count(int(t.Behind), "commit"))
+	}
 	if t.Full {
 		line("full", "Writes are refused: the server's disk, or a limit of it, leaves no room. Reads work.")
 	}
