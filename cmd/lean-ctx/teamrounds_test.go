@@ -355,7 +355,7 @@ func (c *cluster) snapshotEach(t *testing.T, commits int) {
 
 func (c *cluster) jetstream(t *testing.T) jetstream.JetStream {
 	t.Helper()
-	nc, err := nats.Connect("nats://" + c.servers[0].addr)
+	nc, err := nats.Connect("nats://"+c.servers[0].addr, nats.Token("open sesame"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ type Detached struct {
 
 // Detach makes the copies in dirs ordinary logs. Each first fetches what is new, for at most wait.
 // A commit in doubt that the remote log does not have is then added: its writer was told that it
-// may be kept. A copy ends before a commit that is not understood. No process writes the copies meanwhile, because each sees the header.
+// may be kept. A copy is cut before a commit that no log could have. No process writes the copies meanwhile, because each sees the header.
 func Detach(ctx context.Context, remote func(name string) Remote, wait time.Duration, dirs ...string) (d Detached, err error) {
 	for _, dir := range dirs {
 		names, _ := fs.Glob(os.DirFS(dir), "*.journal") // the pattern is well-formed
@@ -63,7 +63,7 @@ func (d *Detached) detach(ctx context.Context, remote func(name string) Remote, 
 	if err != nil {
 		return err
 	}
-	var events []json.RawMessage
+	var events []anyEvent
 	n := 0
 	err = l.exclusively(ctx, func() error {
 		if h.Remote != "" && !errors.Is(d.Old, ErrOffline) {
@@ -90,7 +90,7 @@ func (d *Detached) detach(ctx context.Context, remote func(name string) Remote, 
 		return l.j.makeReady()
 	})
 	if err == nil && n > 0 {
-		_, err = l.Update(ctx, func(struct{}, time.Time) ([]json.RawMessage, error) { return events, nil })
+		_, err = l.Update(ctx, func(struct{}, time.Time) ([]anyEvent, error) { return events, nil })
 	}
 	if err == nil {
 		d.InDoubt += n
@@ -110,10 +110,10 @@ func (d *directory) doubtful() bool {
 
 // readDoubts returns the events of the commits in doubt that may follow last, and how many
 // commits they are. One whose number another commit has is in the log, or will never be.
-func (d *directory) readDoubts(last position) (events []json.RawMessage, n int) {
+func (d *directory) readDoubts(last position) (events []anyEvent, n int) {
 	text, _ := d.read(d.n.doubt) // mostly there is none
 	for _, ln := range scan(text, 0).lines {
-		var c Commit[json.RawMessage]
+		var c Commit[anyEvent]
 		if ln.seq == last.seq+1 && ln.prev == last.prev && DecodeDocument(ln.body, &c) == nil {
 			events, n = append(events, c.Events...), n+1
 		}
@@ -123,11 +123,14 @@ func (d *directory) readDoubts(last position) (events []json.RawMessage, n int) 
 
 func (d *directory) forgetDoubts() error { return d.remove(d.n.doubt) }
 
+// anyEvent is an event of any log: an object.
+type anyEvent map[string]json.RawMessage
+
 // blank is a machine that knows no states.
 type blank struct{}
 
-func (blank) New() struct{}                                       { return struct{}{} }
-func (blank) Fold(s struct{}, _ Commit[json.RawMessage]) struct{} { return s }
-func (blank) Clone(s struct{}) struct{}                           { return s }
-func (blank) Encode(io.Writer, struct{}, Header) error            { return errors.ErrUnsupported }
-func (blank) Decode([]byte) (struct{}, error)                     { return struct{}{}, nil }
+func (blank) New() struct{}                                { return struct{}{} }
+func (blank) Fold(s struct{}, _ Commit[anyEvent]) struct{} { return s }
+func (blank) Clone(s struct{}) struct{}                    { return s }
+func (blank) Encode(io.Writer, struct{}, Header) error     { return errors.ErrUnsupported }
+func (blank) Decode([]byte) (struct{}, error)              { return struct{}{}, nil }

@@ -76,7 +76,10 @@ func (m *memory[S, E]) catchUp(locked bool) error {
 // advance folds the commits of r, which follow the state s, and moves the position to their end.
 func (m *memory[S, E]) advance(s S, r *recovery, locked bool) (err error) {
 	m.ahead = true // Fold may change s
-	if s, err = m.foldUnderstood(s, r, locked); err != nil {
+	if s, err = m.foldUnderstood(s, r, locked); err == nil && locked {
+		err = m.unknown // the files are cut by a load
+	}
+	if err != nil {
 		return err
 	}
 	m.j.adopt(r)

@@ -360,8 +360,13 @@ func (s *stores) leave(ctx context.Context, sc op.Scope, p projectPlace, wait ti
 	if err == nil {
 		err = knowledge.TidyErased(ctx, store) // what was fetched last may be an erasure
 	}
-	if errors.Is(err, journal.ErrNewer) { // a commit that is not understood keeps nobody in a team
-		l.Newer, err = err.Error(), nil
+	for _, w := range store.Condition().Warnings {
+		if w.Kind == journal.Unknown { // a commit that is not understood keeps nobody in a team
+			l.Newer = strings.TrimSuffix(w.Text, ".")
+		}
+	}
+	if errors.Is(err, journal.ErrNewer) {
+		l.Newer, err = strings.TrimSuffix(err.Error(), "."), nil
 	}
 	if err != nil {
 		return l, err
