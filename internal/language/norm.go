@@ -26,23 +26,17 @@ var practiceRooms = map[string]bool{
 	"env": true, "environment": true, "pattern": true, "guideline": true, "practice": true,
 }
 
-// matterRooms are names of rooms that hold what the project is, whatever the form of a text in them.
-var matterRooms = map[string]bool{
-	"architecture": true, "arch": true, "decision": true, "gotcha": true, "bug": true, "issue": true, "blocker": true, "team": true, "owner": true, "people": true, "release": true, "plan": true, "roadmap": true, "milestone": true, "date": true, "calendar": true,
-	"status": true, "progres": true, "result": true, "finding": true, "insight": true, "version": true, "dependency": true, "dependencie": true, "dep": true, "infra": true, "infrastructure": true, "data": true, "database": true, "schema": true, "api": true, "design": true,
-	"stack": true, "performance": true, "product": true, "operation": true, "deployment": true, "session": true, "research": true, "incident": true, "limit": true, "cluster": true, "platform": true, "feature": true,
-}
-
-// Practice reports whether a text of a room says how work is done, whatever the task is. The room decides. In a room of
-// security, and in one whose name tells nothing, it does where it commands.
+// Practice reports whether a text of a room says how work is done, whatever the task is. The room decides; in a room of
+// security, the form: it does where it commands. In rooms whose names tell nothing the form misleads: of 360 facts of four
+// projects most that say "only" or "no" are about one matter.
 func Practice(room, text string) bool {
-	known := false
+	security := false
 	for w := range strings.FieldsFuncSeq(strings.ToLower(room), func(r rune) bool { return notWord(r) || strings.ContainsRune("_-/.", r) }) {
 		w = strings.TrimSuffix(w, "s")
 		if practiceRooms[w] {
 			return true
 		}
-		known = known || matterRooms[w]
+		security = security || w == "security"
 	}
-	return !known && Commands(text)
+	return security && Commands(text)
 }

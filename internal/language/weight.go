@@ -32,12 +32,9 @@ var counted = sync.OnceValue(func() frequencies {
 	return f
 })
 
-// priorPrompts is added to the number of prompts, as package recall adds to the number of facts: what a few hundred
-// prompts do not hold is rare, but how rare they cannot tell.
-const priorPrompts = 300
-
-// PromptWeight is how rare a stem is among prompts: ln((prompts + 301) / (those that hold it + 1)).
+// PromptWeight is how rare a stem is among prompts: ln((prompts + 1) / (those that hold it + .5)). The half tells a word of one
+// prompt from one of none: the prompts are few.
 func PromptWeight(stem string) float64 {
 	f := counted()
-	return math.Log(float64(f.prompts+priorPrompts+1) / float64(f.of[stem]+1))
+	return math.Log(float64(f.prompts+1) / (float64(f.of[stem]) + .5))
 }
