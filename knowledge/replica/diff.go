@@ -102,9 +102,10 @@ func (d *differ) renames() {
 	if d.st.Replica != nil {
 		synced = d.st.Replica.Synced
 	}
+	told := slices.Clone(d.f.State.Renames) // their times are those of the lines, which may be ahead of this clock
 	for _, r := range d.st.Renames {
 		there := d.f.State.Versions(fact.IDOf(r.From.Category, r.From.Key))
-		if !r.At.After(synced) || len(there) == 0 {
+		if !r.At.After(synced) || len(there) == 0 || slices.ContainsFunc(told, func(x formats.Rename) bool { return sameRename(x, r) }) {
 			continue
 		}
 		if now := d.st.ByID(there[0].ID); now == nil || now.Privacy == knowledge.PrivacyLocal {

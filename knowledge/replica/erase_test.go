@@ -278,3 +278,30 @@ func TestErasedFactIsGoneUnderEachOfItsNames(t *testing.T) {
 		})
 	}
 }
+
+// A renaming is told once, also where another clone's clock is ahead: else a fact that took the former name
+// over would be renamed with each sync.
+func TestRenamingIsToldOnceWhateverTheClocks(t *testing.T) {
+	e := clones(t)
+	e.c.clock = e.c.clock.Add(time.Hour)
+	e.remember(e.c, "ahead", "PostgreSQL 16")
+	e.share(e.c)
+	e.remember(e.a, "f", "JWT RS256")
+	e.share(e.a)
+	e.rename(e.a, "f", "g")
+	e.share(e.a)
+	e.remember(e.a, "f", "OAuth2 with PKCE")
+	for range 3 {
+		e.remember(e.a, "other", "said again")
+		e.share(e.a, e.b)
+	}
+	if n := strings.Count(e.a.logs()[e.a.id+".jsonl"], `"op":"rename"`); n != 1 {
+		t.Errorf("the renaming was told %d times", n)
+	}
+	want := []string{"ahead=PostgreSQL 16", "f=OAuth2 with PKCE", "g=JWT RS256", "other=said again"}
+	for _, m := range []*machine{e.a, e.b} {
+		if got := m.values(t); !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
