@@ -32,6 +32,7 @@ type adviser struct {
 	log     *state.Log
 	logger  *slog.Logger
 	writers atomic.Int64 // calls of Remember that have not committed yet
+	caches  *caches
 }
 
 // conflicts names facts under other keys that the new value likely contradicts or replaces, from
@@ -51,7 +52,7 @@ func (a *adviser) conflicts(ctx context.Context, r *Remembered, present time.Tim
 	}
 	var found []Similar
 	err := a.log.Candidates(ctx, stems, func(k state.Reader, names []fact.ID) error {
-		found = conflictsWith(k, this, r.Value, form, names, present)
+		found = a.conflictsWith(k, this, r.Value, form, names, present)
 		return nil
 	})
 	if err != nil {
@@ -66,7 +67,8 @@ const maxCompared = 32
 
 // conflictsWith lists the facts of some that likely conflict with a newer one, those
 // that it replaces first.
-func conflictsWith(k state.Reader, this fact.ID, value string, newer conflict.Form, names []fact.ID, now time.Time) (out []Similar) {
+func (a *adviser) conflictsWith(k state.Reader, this fact.ID, value string, newer conflict.Form, names []fact.ID, now time.Time) (out []Similar) {
+	a.caches.follow(k)
 	var likely []*fact.Version
 	slices.SortFunc(names, fact.ID.Compare)
 	for _, n := range slices.Compact(names) {
@@ -81,17 +83,17 @@ func conflictsWith(k state.Reader, this fact.ID, value string, newer conflict.Fo
 	}
 	slices.SortFunc(likely, func(a, b *fact.Version) int { return cmp.Or(b.RecordedFrom.Compare(a.RecordedFrom), fact.ByName(a, b)) })
 	for _, v := range likely[:min(len(likely), maxCompared)] {
-		if hasValue(v, value) {
+		kind := a.caches.forms.of(v).Before(newer)
+		if kind == conflict.None || hasValue(v, value) {
 			continue // an equal one is named as such
 		}
 		x := Similar{Kind: similarConflict, Category: v.Category, Key: v.Key, Value: v.Value, Relevance: 1}
-		switch conflict.Of(statementOf(v)).Before(newer) {
-		case conflict.Likely:
+		if kind == conflict.Likely {
 			out = append(out, x)
-		case conflict.Replaced:
-			x.Kind = similarReplaced
-			out = slices.Insert(out, 0, x)
+			continue
 		}
+		x.Kind = similarReplaced
+		out = slices.Insert(out, 0, x)
 	}
 	return out
 }

@@ -448,12 +448,15 @@ func (l *lookup) candidates(ctx context.Context, k state.Reader, x *state.Index,
 		}
 	}
 	c.ranked = make([]recall.Candidate, 0, len(c.versions))
+	l.store.caches.follow(k)
 	for _, v := range c.versions {
+		x := candidateOf(v)
 		since, _ := state.PeriodNow(k, v, f.now)
-		c.ranked = append(c.ranked, recall.Candidate{
-			Category: v.Category, Key: v.Key, Aliases: v.Aliases, Value: v.Value, Questions: strings.Join(v.Questions, "\n"),
-			Since: since.From, Dormant: v.ArchivedAt != nil,
-		})
+		x.Since = since.From
+		if l.store.opts.LongLived {
+			x.Reading = l.store.caches.readings.of(v)
+		}
+		c.ranked = append(c.ranked, x)
 	}
 	if m != nil {
 		if err := c.addVectors(ctx, &l.store.vectors, m.encoder); err != nil {
@@ -461,6 +464,13 @@ func (l *lookup) candidates(ctx context.Context, k state.Reader, x *state.Index,
 		}
 	}
 	return c, nil
+}
+
+// candidateOf is a version as it is ranked, without its time and its vectors.
+func candidateOf(v *fact.Version) recall.Candidate {
+	return recall.Candidate{
+		Category: v.Category, Key: v.Key, Aliases: v.Aliases, Value: v.Value, Questions: strings.Join(v.Questions, "\n"), Dormant: v.ArchivedAt != nil,
+	}
 }
 
 // addVectors gives the candidates their vectors. Those of names are made where that

@@ -564,6 +564,9 @@ const (
 	flipFlopChanges = 3
 )
 
+// lastTurns is how many assertions are looked at first. A fact may have thousands.
+const lastTurns = 64
+
 // backAndForth is the dispute of two authors who change a fact back and forth; nil if they do
 // not.
 func (d *decision) backAndForth() *formats.Dispute {
@@ -574,22 +577,29 @@ func (d *decision) backAndForth() *formats.Dispute {
 	type turn struct {
 		value  string
 		source Source
+		at     int // its place among all
 	}
-	var turns []turn // each assertion, the newest first
+	var turns []turn // each assertion
 	for _, v := range d.versions {
 		for _, s := range v.Sources {
-			turns = append(turns, turn{v.Value, s})
+			turns = append(turns, turn{v.Value, s, len(turns)})
 		}
 	}
-	slices.SortStableFunc(turns, func(a, b turn) int { return b.source.At.Compare(a.source.At) })
+	newest := func(a, b turn) int { return cmp.Or(b.source.At.Compare(a.source.At), cmp.Compare(a.at, b.at)) }
 	same := func(a, b turn) bool { return verdict.Compare(old.Key, a.value, b.value) == verdict.Equal }
-	runs := []turn{{d.asserted.Value, d.asserted.Source}} // of equal values, each with its first source
-	for _, x := range turns {
-		if last := &runs[len(runs)-1]; same(x, *last) {
-			last.source = x.source
-			continue
+	var runs []turn // of equal values, each with its first source
+	for most := lastTurns; ; most = len(turns) {
+		runs = []turn{{value: d.asserted.Value, source: d.asserted.Source}}
+		for _, x := range first(turns, most, newest) {
+			if last := &runs[len(runs)-1]; same(x, *last) {
+				last.source = x.source
+				continue
+			}
+			if runs = append(runs, x); len(runs) > flipFlopChanges {
+				break
+			}
 		}
-		if runs = append(runs, x); len(runs) > flipFlopChanges {
+		if len(runs) > flipFlopChanges || most >= len(turns) {
 			break
 		}
 	}

@@ -92,6 +92,7 @@ type core struct {
 	work    background
 	witness witness
 
+	caches  caches
 	notices notice.Pending
 	adopted atomic.Bool // somebody here looked, or looks, for a store to take over
 	used    atomic.Bool // something was read or written
@@ -118,13 +119,17 @@ func Open(dir string, o *Options) (*Store, error) {
 	}
 	c.log = log
 	c.vectors.encoders, c.vectors.index, c.vectors.log = c.opts.Encoders, vectors.Open(dir), log
+	if c.opts.LongLived {
+		c.vectors.index.Keep(maxKeptVectors)
+	}
 	c.vectors.maxLearn, c.vectors.maxLearnServer = maxLearn, maxLearnServer
 	c.vectors.logger, c.vectors.now, c.vectors.longLived = c.opts.Logger, c.opts.Now, c.opts.LongLived
 	c.use = usage.Open(dir, c.opts.Now)
 	c.files = sourcefile.New(c.opts.ProjectRoot)
 	c.secrets = cmp.Or(c.opts.Redactor, secret.BuiltIn())
 	c.eraser = eraser{dir: dir, log: log, vectors: &c.vectors, notices: &c.notices, team: c.opts.Team != nil, others: c.opts.Erased}
-	c.advice.log, c.advice.logger = log, c.opts.Logger
+	c.caches.init()
+	c.advice.log, c.advice.logger, c.advice.caches = log, c.opts.Logger, &c.caches
 	s := &Store{core: c}
 	c.work.start(s)
 	return s, nil

@@ -41,6 +41,9 @@ const (
 	maxLearnServer = 8192 // a server does it once
 )
 
+// maxKeptVectors is how many bytes of vectors a server keeps in memory: some 25,000 facts.
+const maxKeptVectors = 8 << 20
+
 // lasting are those of some versions that are valid now or will be, as texts.
 func lasting(vs []*fact.Version, now time.Time) (out []vectors.Text) {
 	for _, v := range vs {
@@ -112,18 +115,26 @@ func (x *vectorSync) facts(ctx context.Context, encoder string) (n int, err erro
 	return n, err
 }
 
-// of gives the vectors of facts. An instant encoder makes them; of another one
-// those that are kept are found, nil for one that there is not.
+// of gives the vectors of facts. Those that are kept are found. An instant encoder makes what
+// lacks one, and all of them where the file would have to be read. Of another encoder what lacks
+// one gets nil.
 func (x *vectorSync) of(ctx context.Context, e vectors.Encoding, texts []vectors.Text) (out [][]float32, err error) {
 	if !e.Instant {
 		return x.index.Vectors(e.Name, texts), nil
 	}
-	list := make([]string, len(texts))
+	out = x.index.InMemory(e.Name, texts)
+	var list []string
+	var to []int // where each goes
 	for i, t := range texts {
-		list[i] = t.Text
+		if out[i] == nil {
+			list, to = append(list, t.Text), append(to, i)
+		}
 	}
 	err = x.encoders.With(e.Name, func(use vectors.Encoder) error {
-		out, err = use.Encode(ctx, list)
+		made, err := use.Encode(ctx, list)
+		for i, v := range made {
+			out[to[i]] = v
+		}
 		return err
 	})
 	return out, err

@@ -69,9 +69,11 @@ func (b block) end(i int) int {
 	return int(binary.LittleEndian.Uint16(b.data[12*b.count+2*(i-1):]))
 }
 
-func (b block) id(i int) string {
+func (b block) id(i int) string { return string(b.idBytes(i)) }
+
+func (b block) idBytes(i int) []byte {
 	ids := b.data[14*b.count:]
-	return string(ids[b.end(i):b.end(i+1)])
+	return ids[b.end(i):b.end(i+1)]
 }
 
 func (b block) row(i int) []byte {
@@ -81,7 +83,15 @@ func (b block) row(i int) []byte {
 
 // find returns the place of a text's vector.
 func (b block) find(t Text) (int, bool) {
-	i, found := sort.Find(b.count, func(i int) int { return strings.Compare(t.ID, b.id(i)) })
+	i, found := sort.Find(b.count, func(i int) int {
+		switch id := b.idBytes(i); { // a comparison makes no string of them
+		case t.ID < string(id):
+			return -1
+		case t.ID > string(id):
+			return 1
+		}
+		return 0
+	})
 	return i, found && b.text(i) == t.hash()
 }
 
@@ -190,6 +200,7 @@ func damage(err error) error {
 type opened struct {
 	contents
 	from   io.ReaderAt
+	kept   []byte      // all blocks, whose checksums are right; nil: they are read one by one
 	memory *memory     // they come from it; nil: from the file
 	file   *os.File    // nil: there is none
 	stamp  os.FileInfo // of the file
@@ -197,10 +208,31 @@ type opened struct {
 
 func (f *opened) close() { _ = f.file.Close() } // it was only read; there may be none
 
-// block reads a block of a set into a buffer, which grows if necessary. The error is [ErrDamaged], or
-// why it cannot be read now.
+// read reads all blocks and compares their checksums. It returns nil if a block is damaged or
+// cannot be read. Whoever needs that block then finds out.
+func (c *contents) read(file io.ReaderAt, size int64) []byte {
+	body := make([]byte, size-c.body)
+	if _, err := file.ReadAt(body, c.body); err != nil && err != io.EOF {
+		return nil
+	}
+	for _, s := range c.sets {
+		for _, p := range s.Blocks {
+			b := block{p.Count, s.Dim, body[p.offset : p.offset+p.Size]}
+			if crc32.ChecksumIEEE(b.data) != p.CRC || !b.whole() {
+				return nil
+			}
+		}
+	}
+	return body
+}
+
+// block gives a block of a set. It reads it into a buffer, which grows if necessary, unless the
+// blocks are in memory. The error is [ErrDamaged], or why it cannot be read now.
 func (f *opened) block(s *set, i int, buffer []byte) (block, error) {
 	p := s.Blocks[i]
+	if f.kept != nil {
+		return block{p.Count, s.Dim, f.kept[p.offset : p.offset+p.Size : p.offset+p.Size]}, nil
+	}
 	b := block{p.Count, s.Dim, slices.Grow(buffer[:0], int(p.Size))[:p.Size]}
 	if _, err := f.from.ReadAt(b.data, f.body+p.offset); err != nil && err != io.EOF {
 		return block{}, err

@@ -48,6 +48,8 @@ type Index struct {
 	stamp    os.FileInfo // of the file whose beginning was read; nil: there was none
 	contents contents    // of that file
 	memory   *memory     // nil: what is in the file
+	most     int64       // bytes of a file that are kept in memory
+	kept     []byte      // that file's blocks, whose checksums are right; nil: they are read from it
 }
 
 // memory is vectors that could not be written, or must not be: they serve this process.
@@ -60,6 +62,14 @@ type memory struct {
 // Open returns the index in a folder, which need not exist. Nothing is read
 // before the first operation.
 func Open(dir string) *Index { return &Index{dir: dir} }
+
+// Keep has the index keep a file of up to so many bytes in memory. A server then reads and checks
+// a file once, and not at each question.
+func (x *Index) Keep(most int64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.most = most
+}
 
 // The limits of what is kept.
 const (
@@ -105,7 +115,10 @@ func (x *Index) open() (*opened, error) {
 			err = nil
 		}
 		if err == nil {
-			x.stamp, x.contents = f.stamp, c
+			x.stamp, x.contents, x.kept = f.stamp, c, nil
+			if len(c.sets) > 0 && f.stamp.Size() <= x.most {
+				x.kept = c.read(file, f.stamp.Size())
+			}
 			if !c.newer {
 				x.memory = nil
 			}
@@ -115,9 +128,9 @@ func (x *Index) open() (*opened, error) {
 		f.close()
 		return nil, fmt.Errorf("the vectors cannot be read: %w", err)
 	}
-	f.contents, f.memory, f.from = x.contents, x.memory, file
+	f.contents, f.memory, f.from, f.kept = x.contents, x.memory, file, x.kept
 	if f.memory != nil {
-		f.contents, f.from = f.memory.contents, bytes.NewReader(f.memory.body)
+		f.contents, f.from, f.kept = f.memory.contents, bytes.NewReader(f.memory.body), nil
 	}
 	return f, nil
 }
@@ -133,7 +146,7 @@ func (x *Index) read(f func(*opened) error) error {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		if sameFile(file.stamp, x.stamp) {
-			x.contents = contents{}
+			x.contents, x.kept = contents{}, nil
 		}
 		if at, err := os.Lstat(x.path(vectorFile)); err == nil && sameFile(file.stamp, at) {
 			_ = os.Remove(x.path(vectorFile)) // else this process alone knows
@@ -155,13 +168,30 @@ func (x *Index) path(name string) string { return filepath.Join(x.dir, name) }
 // Vectors returns the vectors of texts of this encoder, each nil if it has none, or if
 // the file cannot be read now.
 func (x *Index) Vectors(encoder string, texts []Text) [][]float32 {
+	return x.vectors(encoder, texts, func(*opened) bool { return true })
+}
+
+// InMemory is Vectors of those that are kept in memory, see [Index.Keep].
+func (x *Index) InMemory(encoder string, texts []Text) [][]float32 {
+	return x.vectors(encoder, texts, func(f *opened) bool { return f.kept != nil })
+}
+
+func (x *Index) vectors(encoder string, texts []Text, may func(*opened) bool) [][]float32 {
 	list := make([][]float32, len(texts))
 	err := x.read(func(f *opened) error {
+		if !may(f) {
+			return nil
+		}
+		var space []float32
 		return f.find(encoder, texts, func(i int, b block, at int) {
-			list[i] = make([]float32, b.dim)
-			for j, value := range b.row(at) {
-				list[i][j] = float32(int8(value)) * b.scale(at)
+			if len(space) < b.dim {
+				space = make([]float32, min(len(texts), maxBlock)*b.dim)
 			}
+			v, scale := space[:b.dim:b.dim], b.scale(at)
+			for j, value := range b.row(at) {
+				v[j] = float32(int8(value)) * scale
+			}
+			list[i], space = v, space[b.dim:]
 		})
 	})
 	if err != nil {

@@ -229,7 +229,7 @@ func (x *Index) write(n *newFile, complete map[string]time.Time) error {
 	}
 	x.mu.Lock()
 	if x.memory = nil; err == nil {
-		x.stamp, x.contents = nil, contents{} // the file is read when it is needed
+		x.stamp, x.contents, x.kept = nil, contents{}, nil // the file is read when it is needed
 	} else {
 		c.body = 0
 		x.memory = &memory{c, n.body, complete}
@@ -303,7 +303,7 @@ func (x *Index) completeness(f *opened) map[string]time.Time {
 func (x *Index) remove() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.stamp, x.contents, x.memory = nil, contents{}, nil
+	x.stamp, x.contents, x.memory, x.kept = nil, contents{}, nil, nil
 	x.removeTemporary(0)
 	var errs []error
 	for _, name := range []string{vectorFile, describingFile} {

@@ -21,6 +21,23 @@ type Candidate struct {
 	Vector          []float32 // of key and value, of length 1; nil if there is none
 	QuestionsVector []float32 // of the questions
 	Name            []float32 // of the words of the key
+	Reading         *Reading  // what [Candidate.Read] gave; nil: it is read now
+}
+
+// Reading is the words of a candidate. Whoever ranks a fact often reads it once.
+type Reading struct {
+	fields [fieldCount][]words.Token
+	marked bool
+}
+
+// Read reads the words of a candidate.
+func (c *Candidate) Read() *Reading {
+	r := &Reading{marked: marked(c.Value)}
+	known := words.NewLexicon()
+	for f := range fieldCount {
+		known.Scan(c.text(f), func(t words.Token) { r.fields[f] = append(r.fields[f], t) })
+	}
+	return r
 }
 
 // Meaning is the question compared by meaning.
@@ -176,14 +193,15 @@ func (m *matcher) features(c *Candidate) features {
 
 // field counts the words of the question in a field of a candidate.
 func (m *matcher) field(c *Candidate, f field, out *features) {
-	text := cut(c.text(f), m.left)
+	whole := c.text(f)
+	text := cut(whole, m.left)
 	if text == "" {
 		return
 	}
 	m.left -= len(text)
 	clear(m.tf)
 	length, hits := 0, 0
-	m.known.Scan(text, func(t words.Token) {
+	count := func(t words.Token) {
 		id := m.id(t.Term)
 		if t.Kind == words.Word {
 			length++
@@ -200,7 +218,14 @@ func (m *matcher) field(c *Candidate, f field, out *features) {
 			m.df[id]++
 			out.ids = append(out.ids, id)
 		}
-	})
+	}
+	if c.Reading != nil && len(text) == len(whole) {
+		for _, t := range c.Reading.fields[f] {
+			count(t)
+		}
+	} else {
+		m.known.Scan(text, count)
+	}
 	if f == keyField {
 		out.keyed = hits > 0 && hits == length
 	}
@@ -268,11 +293,17 @@ func dot(a, b []float32) float64 {
 	if len(a) != len(b) {
 		return 0
 	}
-	var sum float32
-	for i, x := range a {
-		sum += x * b[i]
+	var sum [4]float32 // four sums need not wait for each other
+	for len(a) >= 4 && len(b) >= 4 {
+		for i := range sum {
+			sum[i] += a[i] * b[i]
+		}
+		a, b = a[4:], b[4:]
 	}
-	return float64(sum)
+	for i, x := range a {
+		sum[0] += x * b[i]
+	}
+	return float64(sum[0] + sum[1] + sum[2] + sum[3])
 }
 
 // Rank puts candidates in order and leaves out what does not answer. Without meaning it goes by words alone. The same

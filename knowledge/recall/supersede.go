@@ -49,9 +49,10 @@ func (m *matcher) supersede(candidates []Candidate, all []features, answers []An
 // ones counted, they are of one form ("the capital of X is Y"), and none takes another's place.
 func (m *matcher) newer(candidates []Candidate, all []features, answers []Answer, a int) (int, float64) {
 	w := &m.by.pair
-	mass, has := 0.0, make(map[int32]bool, len(all[a].ids))
+	mass := 0.0
+	m.candidate++ // no candidate's number, so seen marks the words of a
 	for _, id := range all[a].ids {
-		has[id] = true
+		m.seen[id] = m.candidate
 		mass += m.rarity[id]
 	}
 	best, p, twins := -1, 0.0, 0
@@ -62,7 +63,7 @@ func (m *matcher) newer(candidates []Candidate, all []features, answers []Answer
 		}
 		var shared float64
 		for _, id := range all[b].ids {
-			if has[id] {
+			if m.seen[id] == m.candidate {
 				shared += m.rarity[id]
 			}
 		}
@@ -80,7 +81,7 @@ func (m *matcher) newer(candidates []Candidate, all []features, answers []Answer
 		if candidates[b].Since.Sub(candidates[a].Since) < minBetween {
 			continue
 		}
-		if marked(candidates[b].Value) {
+		if candidates[b].marked() {
 			z += w.marker
 		} else if all[a].keyed {
 			continue // the question names the older one, and nothing says that it is over
@@ -98,6 +99,14 @@ func (m *matcher) newer(candidates []Candidate, all []features, answers []Answer
 // near is the cosine of two facts, or of their stored questions.
 func (c *Candidate) near(b *Candidate) float64 {
 	return max(dot(c.Vector, b.Vector), dot(c.QuestionsVector, b.QuestionsVector))
+}
+
+// marked reports whether a candidate says that something is different now.
+func (c *Candidate) marked() bool {
+	if c.Reading != nil {
+		return c.Reading.marked
+	}
+	return marked(c.Value)
 }
 
 // changes are the words with which somebody says that something is different now.

@@ -4,11 +4,13 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 
 	"leanctx/formats"
 	"leanctx/internal/journal"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/index"
+	"leanctx/knowledge/words"
 )
 
 // candidateMemory is how many facts in memory are looked through for words. candidateHits is how many of
@@ -25,7 +27,7 @@ const (
 // index. It indexes nothing and may miss facts.
 func (l *Log) Candidates(ctx context.Context, stems []string, f func(Reader, []fact.ID) error) error {
 	return l.viewSome(ctx, func(s *State, _ journal.Head) error {
-		names := inMemory(s, stems)
+		names := s.holding(stems)
 		if s.base != nil {
 			counts, err := s.base.index.Frequencies(ctx, stems)
 			if err != nil {
@@ -51,48 +53,59 @@ func (l *Log) Candidates(ctx context.Context, stems []string, f func(Reader, []f
 	})
 }
 
-// inMemory lists facts in memory whose key or values hold one of some stems, the
-// candidateHits that were recorded last, the newest first.
-func inMemory(s *State, stems []string) (names []fact.ID) {
+// holding lists facts in memory whose key or values hold one of some stems, the candidateHits that
+// were recorded last, the newest first.
+func (s *State) holding(stems []string) (names []fact.ID) {
+	hits, ok := s.stems.holding(s, stems)
+	if !ok {
+		hits = s.scan(stems)
+	}
+	type hit struct {
+		name fact.ID
+		*fact.Version
+	}
+	var found []hit
+	for _, n := range hits {
+		if v := newest(s.facts[n]); v != nil {
+			found = append(found, hit{n, v})
+		}
+	}
+	slices.SortFunc(found, func(a, b hit) int {
+		if c := b.RecordedFrom.Compare(a.RecordedFrom); c != 0 {
+			return c
+		}
+		return a.name.Compare(b.name)
+	})
+	for _, h := range found[:min(len(found), candidateHits)] {
+		names = append(names, h.name)
+	}
+	return names
+}
+
+// newest is the believed version that was recorded last; nil if there is none.
+func newest(vs []*fact.Version) (last *fact.Version) {
+	for _, v := range vs {
+		if fact.Believed(v) && (last == nil || v.RecordedFrom.After(last.RecordedFrom)) {
+			last = v
+		}
+	}
+	return last
+}
+
+// scan looks for the stems as parts of the texts.
+func (s *State) scan(stems []string) (hits []fact.ID) {
 	beginnings := make([]string, len(stems))
 	for i, t := range stems {
 		beginnings[i] = strings.TrimSuffix(t, "i") // telemetri is the stem of telemetry
 	}
-	var hits []*fact.Version
-	add := func(n fact.ID) {
-		i := slices.IndexFunc(s.facts[n], func(v *fact.Version) bool {
+	for n := range s.recent() {
+		if slices.ContainsFunc(s.facts[n], func(v *fact.Version) bool {
 			return fact.Believed(v) && (holdsAny(n.Key, beginnings) || holdsAny(formats.FoldName(v.Value), beginnings))
-		})
-		if i >= 0 {
-			hits = append(hits, s.facts[n][i])
+		}) {
+			hits = append(hits, n)
 		}
 	}
-	if len(s.facts) <= candidateMemory {
-		for n := range s.facts {
-			add(n)
-		}
-	} else {
-		seen := map[fact.ID]bool{}
-		for _, c := range slices.Backward(s.changes.facts[max(0, len(s.changes.facts)-candidateMemory):]) {
-			if len(hits) == candidateHits {
-				break
-			}
-			if !seen[c.name] {
-				seen[c.name] = true
-				add(c.name)
-			}
-		}
-	}
-	slices.SortFunc(hits, func(a, b *fact.Version) int {
-		if c := b.RecordedFrom.Compare(a.RecordedFrom); c != 0 {
-			return c
-		}
-		return fact.ByName(a, b) // folds four names
-	})
-	for _, v := range hits[:min(len(hits), candidateHits)] {
-		names = append(names, fact.IDOf(v.Category, v.Key))
-	}
-	return names
+	return hits
 }
 
 func holdsAny(text string, stems []string) bool {
@@ -102,4 +115,111 @@ func holdsAny(text string, stems []string) bool {
 		}
 	}
 	return false
+}
+
+// recent yields the facts in memory, of very many the ones that changed last, each once.
+func (s *State) recent() func(yield func(fact.ID) bool) {
+	return func(yield func(fact.ID) bool) {
+		if len(s.facts) <= candidateMemory {
+			for n := range s.facts {
+				if !yield(n) {
+					return
+				}
+			}
+			return
+		}
+		seen := map[fact.ID]bool{}
+		for _, c := range slices.Backward(s.changes.facts[max(0, len(s.changes.facts)-candidateMemory):]) {
+			if !seen[c.name] && c.name != lessons {
+				seen[c.name] = true
+				if !yield(c.name) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// stems finds the facts that changed last by the stems of their texts. A command asks once, and to
+// look through the texts costs it less than to read their words. So the words are read for the
+// second question, and from then on those of each fact that changes.
+type stems struct {
+	mu     sync.Mutex // views run side by side
+	asked  bool
+	recent map[string][]fact.ID // nil: not made yet
+	older  map[string][]fact.ID
+	facts  int // that are in recent
+	known  *words.Lexicon
+	drops  int
+}
+
+// holding lists facts that may hold one of some stems. ok is false for the first question.
+func (x *stems) holding(s *State, of []string) (names []fact.ID, ok bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.asked {
+		x.asked = true
+		return nil, false
+	}
+	if x.recent == nil {
+		x.recent, x.known = map[string][]fact.ID{}, words.NewLexicon()
+		for n := range s.recent() {
+			x.add(n, s.facts[n])
+		}
+	}
+	seen := map[fact.ID]bool{}
+	for _, t := range of {
+		for _, list := range [][]fact.ID{x.recent[t], x.older[t]} {
+			for _, n := range list[max(0, len(list)-candidateHits):] {
+				if !seen[n] {
+					seen[n] = true
+					names = append(names, n)
+				}
+			}
+		}
+	}
+	return names, true
+}
+
+// note adds the words of versions that a commit changed, if they are read at all.
+func (x *stems) note(n fact.ID, fresh []*fact.Version) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.recent != nil {
+		x.add(n, fresh)
+	}
+}
+
+func (x *stems) add(n fact.ID, vs []*fact.Version) {
+	if x.facts++; x.facts > candidateMemory {
+		x.recent, x.older, x.facts = map[string][]fact.ID{}, x.recent, 1
+		x.known = words.NewLexicon()
+	}
+	add := func(t words.Token) {
+		if list := x.recent[t.Term]; len(list) == 0 || list[len(list)-1] != n {
+			x.recent[t.Term] = append(list, n)
+		}
+	}
+	x.known.Scan(n.Key, add)
+	for _, v := range vs {
+		if fact.Believed(v) && v.ValidUntil == nil {
+			x.known.Scan(v.Value, add)
+		}
+	}
+}
+
+// forget drops all words. They may be those of a text that was erased.
+func (x *stems) forget() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.recent, x.older, x.known, x.facts = nil, nil, nil, 0
+	x.drops++
+}
+
+// Drops counts the facts that were taken out of the state. Whoever keeps something of a text that
+// may have been erased compares it.
+func (k Reader) Drops() int {
+	k.state.stems.mu.Lock()
+	defer k.state.stems.mu.Unlock()
+	return k.state.stems.drops
 }

@@ -71,6 +71,7 @@ type State struct {
 	names   map[string]fact.ID   // version id → the fact it belongs to
 	rooms   map[string]string    // folded category → first spelling
 	values  *values
+	stems   *stems
 	count   int // versions of all facts
 
 	changes changes
@@ -104,7 +105,7 @@ func (s *State) next(seq uint64, at time.Time) {
 
 // New is the state of a project that knows nothing.
 func New() *State {
-	return &State{facts: map[fact.ID][]*fact.Version{}, aliases: map[string][]fact.ID{}, names: map[string]fact.ID{}, rooms: map[string]string{}, values: &values{}}
+	return &State{facts: map[fact.ID][]*fact.Version{}, aliases: map[string][]fact.ID{}, names: map[string]fact.ID{}, rooms: map[string]string{}, values: &values{}, stems: &stems{}}
 }
 
 // Reader gives access to single facts of the state.
@@ -348,6 +349,7 @@ func (s *State) drop(n fact.ID) {
 	} else {
 		s.facts[n] = nil // the base must not be asked
 	}
+	s.stems.forget()
 	s.note(n)
 }
 
@@ -369,22 +371,36 @@ func (s *State) Commit(at time.Time, events ...Event) {
 // set gives a fact its versions and notes by which other names it goes. A name
 // it no longer goes by stays: who looks a fact up by an alias compares it.
 func (s *State) set(n fact.ID, vs []*fact.Version) {
+	fresh := changed(s.facts[n], vs)
 	s.facts[n] = vs
-	for _, v := range vs {
+	for _, v := range fresh {
 		for _, a := range v.Aliases {
 			if a = formats.FoldName(a); !slices.Contains(s.aliases[a], n) {
 				s.aliases[a] = append(s.aliases[a], n)
 			}
 		}
 	}
-	s.values.note(n, vs)
+	s.values.note(n, fresh)
+	s.stems.note(n, fresh)
 	s.note(n)
+}
+
+// changed is the stretch of a fact's versions that is not as it was. A fact may have thousands of
+// versions, of which a commit changes one or two.
+func changed(old, vs []*fact.Version) []*fact.Version {
+	for len(old) > 0 && len(vs) > 0 && old[0] == vs[0] {
+		old, vs = old[1:], vs[1:]
+	}
+	for len(old) > 0 && len(vs) > 0 && old[len(old)-1] == vs[len(vs)-1] {
+		old, vs = old[:len(old)-1], vs[:len(vs)-1]
+	}
+	return vs
 }
 
 // clone is shallow, and only read fact by fact.
 func (s *State) clone() *State {
 	c := *s
-	c.facts, c.names, c.aliases, c.changes, c.values = maps.Clone(s.facts), nil, nil, changes{after: s.changes.after}, &values{}
+	c.facts, c.names, c.aliases, c.changes, c.values, c.stems = maps.Clone(s.facts), nil, nil, changes{after: s.changes.after}, &values{}, &stems{}
 	c.rooms = maps.Clone(s.rooms)
 	c.Lists = s.Lists.clipped()
 	return &c
@@ -421,17 +437,18 @@ func fromDocument(d *formats.Document) *State {
 		Patterns: d.Patterns, Gotchas: d.Gotchas, Relations: d.Relations, Reminders: d.Reminders,
 		Judged: d.JudgedPairs, Disputed: d.Disputes, Renames: d.Renames, History: d.History, Commits: d.Commits, Replica: d.Replica, Extra: d.Extra,
 	}
+	facts := make(map[fact.ID][]*fact.Version, len(d.Facts))
 	s.facts, s.names = make(map[fact.ID][]*fact.Version, len(d.Facts)), make(map[string]fact.ID, len(d.Facts))
 	first := map[string]time.Time{}
 	for _, v := range d.Facts {
 		n := fact.IDOf(v.Category, v.Key)
-		s.facts[n] = append(s.facts[n], v)
+		facts[n] = append(facts[n], v)
 		s.names[v.ID] = n
 		if t, ok := first[n.Category]; !ok || v.RecordedFrom.Before(t) {
 			first[n.Category], s.rooms[n.Category] = v.RecordedFrom, v.Category
 		}
 	}
-	for n, vs := range s.facts {
+	for n, vs := range facts {
 		slices.SortStableFunc(vs, fact.ByPeriod)
 		s.set(n, vs)
 	}
