@@ -24,8 +24,8 @@ type derived[V any] struct {
 
 	mu            sync.Mutex
 	recent, older map[*fact.Version]V
-	bytes         int // of texts in recent
-	drops         int // of the state that it was last used with
+	bytes         int         // of texts in recent
+	drops         state.Drops // of the state that it was last used with
 }
 
 // of is what was read from a version.

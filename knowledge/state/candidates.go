@@ -216,10 +216,17 @@ func (x *stems) forget() {
 	x.drops++
 }
 
-// Drops counts the facts that were taken out of the state. Whoever keeps something of a text that
-// may have been erased compares it.
-func (k Reader) Drops() int {
-	k.state.stems.mu.Lock()
-	defer k.state.stems.mu.Unlock()
-	return k.state.stems.drops
+// Drops tells apart states that lack a fact which an earlier one had. Whoever keeps something of a
+// text that may have been erased compares it.
+type Drops struct {
+	of    *stems // a state that was read anew may lack a fact too
+	count int
+}
+
+// Drops are those of the state that is read.
+func (k Reader) Drops() Drops {
+	x := k.state.stems
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return Drops{x, x.drops}
 }
