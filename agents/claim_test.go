@@ -2,6 +2,10 @@ package agents
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 )
@@ -137,4 +141,65 @@ func TestClaimsEnd(t *testing.T) {
 	if _, err := c.Release(ctx, ReleaseArgs{Path: "b"}); err != nil {
 		t.Errorf("release of one's own that expired: %v", err)
 	}
+}
+
+// A pattern and a list are refused with what to claim instead, and a path outside the project too.
+// A file that exists under such a name can be claimed, as can one whose name has brackets.
+func TestClaimsOfPatternsAndLists(t *testing.T) {
+	b := newFixture(t)
+	a, ctx := join(t, b.open(), "cursor", ""), t.Context()
+	for path, want := range map[string]string{
+		"src/**":            `claim "src"`,
+		"src/a/*.ts":        `claim "src/a"`,
+		"**":                `claim "."`,
+		"src/?.go":          `claim "src"`,
+		"src/{a,b}.ts":      `claim "src"`,
+		"a.ts,b.ts":         "each of them",
+		"a.ts, b.ts":        "each of them",
+		"a.ts;b.ts":         "each of them",
+		"a.ts\nb.ts":        "each of them",
+		"../other/a.ts":     "outside the project",
+		"/etc/passwd":       "outside the project",
+		"src/../../other/*": "outside the project",
+	} {
+		if c, err := a.Claim(ctx, ClaimArgs{Path: path}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %s, %v, want %s", path, c.Text(), err, want)
+		}
+	}
+	for _, path := range []string{"app/[id]/page.tsx", "app/{x}.ts", "a b.ts"} {
+		must[Claimed](t)(a.Claim(ctx, ClaimArgs{Path: path}))
+	}
+	if runtime.GOOS == "windows" {
+		return // no file can have such a name
+	}
+	for _, name := range []string{"a,b.ts", "what?.md"} {
+		if err := os.WriteFile(filepath.Join(b.opts.ProjectRoot, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		must[Claimed](t)(a.Claim(ctx, ClaimArgs{Path: name}))
+	}
+}
+
+// One name in two forms of Unicode is one claim, and a claim on a directory says that it covers all
+// that is in it.
+func TestClaimsOfOneNameInTwoForms(t *testing.T) {
+	b := newFixture(t)
+	s, ctx := b.open(), t.Context()
+	a, c := join(t, s, "cursor", ""), join(t, s, "claude", "")
+	const composed, decomposed = "caf\u00e9", "cafe\u0301"
+	must[Claimed](t)(a.Claim(ctx, ClaimArgs{Path: composed}))
+	for _, path := range []string{composed, decomposed, decomposed + "/x.go"} {
+		if _, err := c.Claim(ctx, ClaimArgs{Path: path}); err == nil {
+			t.Errorf("%q was claimed twice", path)
+		}
+		if !Covers(composed, path) {
+			t.Errorf("%q is not covered", path)
+		}
+	}
+	must[Released](t)(a.Release(ctx, ReleaseArgs{Path: decomposed}))
+	if err := os.Mkdir(filepath.Join(b.opts.ProjectRoot, "src"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	got := plain(must[Claimed](t)(c.Claim(ctx, ClaimArgs{Path: "src"})).Text(), a, c)
+	expect(t, "a directory", got, "Claimed: src and all that is in it (by claude-B for 10m, token 2)")
 }

@@ -3,6 +3,8 @@ package agents
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -57,6 +59,7 @@ type Claimed struct {
 	Until   time.Time `json:"until"`
 	Renewed bool      `json:"renewed"`
 	ttl     time.Duration
+	dir     bool // the path is a directory
 }
 
 // Text gives the answer's line.
@@ -65,7 +68,11 @@ func (c Claimed) Text() string {
 	if c.Renewed {
 		verb = "Renewed"
 	}
-	return fmt.Sprintf("%s: %s (by %s for %s, token %d)", verb, prose.Line(c.Path), c.AgentID, prose.Duration(c.ttl), c.Token)
+	within := ""
+	if c.dir {
+		within = " and all that is in it"
+	}
+	return fmt.Sprintf("%s: %s%s (by %s for %s, token %d)", verb, prose.Line(c.Path), within, c.AgentID, prose.Duration(c.ttl), c.Token)
 }
 
 // claimPath is a path relative to the project. It looks for secrets in the path as it was
@@ -83,6 +90,34 @@ func (s *core) claimPath(given string) (path string, err error) {
 	return path, s.texts.withoutSecret("path", path)
 }
 
+// onePath refuses a pattern and a list: a claim on one would be granted and protect nothing.
+func onePath(path string) error {
+	if i := strings.IndexAny(path, "*?"); i >= 0 || hasAlternatives(path) {
+		if i < 0 {
+			i = strings.IndexByte(path, '{')
+		}
+		dir := "."
+		if end := strings.LastIndexByte(path[:i], '/'); end > 0 {
+			dir = path[:end]
+		}
+		return refusal.Argument("path", "path %q is a pattern, and a claim is on one file or one directory: claim %q, which covers all that is in it", prose.Clip(path, maxWord), prose.Clip(dir, maxWord))
+	}
+	if strings.ContainsAny(path, ",;\n") {
+		return refusal.Argument("path", "path %q is a list, and a claim is on one file or one directory: claim each of them in a call of its own", prose.Clip(path, maxWord))
+	}
+	return nil
+}
+
+// hasAlternatives reports whether a path has alternatives as a shell writes them: {a,b}.
+func hasAlternatives(path string) bool {
+	_, rest, opened := strings.Cut(path, "{")
+	inner, _, closed := strings.Cut(rest, "}")
+	return opened && closed && strings.Contains(inner, ",")
+}
+
+// Covers reports whether a claim on a path covers a file: the same, or one in that directory.
+func Covers(claim, file string) bool { return lease.Covers(claim, file) }
+
 // Claim gives the caller a path for a while, or renews its claim. It fails with a
 // [*HeldError] while another agent holds the path, a directory above it, or something in
 // it.
@@ -91,6 +126,13 @@ func (s *Store) Claim(ctx context.Context, w ClaimArgs) (Claimed, error) {
 	if err != nil {
 		return Claimed{}, err
 	}
+	info, err := os.Stat(filepath.Join(s.opts.ProjectRoot, filepath.FromSlash(path)))
+	if err != nil { // no file has that name
+		if err := onePath(path); err != nil {
+			return Claimed{}, err
+		}
+	}
+	dir := err == nil && info.IsDir()
 	var ttl time.Duration
 	if strings.TrimSpace(w.TTL) != "" {
 		if ttl, err = readDuration("ttl", w.TTL, lease.MinTTL, lease.MaxTTL); err != nil {
@@ -105,7 +147,7 @@ func (s *Store) Claim(ctx context.Context, w ClaimArgs) (Claimed, error) {
 		}
 		l, events, err := p.claim(lease.Wanted{Path: path, By: me.ID, TTL: ttl}, now)
 		if err == nil {
-			c = Claimed{Path: l.Path, AgentID: me.ID, Token: l.Token, Until: l.Until(), Renewed: l.Token <= p.fence, ttl: l.Until().Sub(now)}
+			c = Claimed{Path: l.Path, AgentID: me.ID, Token: l.Token, Until: l.Until(), Renewed: l.Token <= p.fence, ttl: l.Until().Sub(now), dir: dir}
 		}
 		return append(p.back(me), events...), err
 	})

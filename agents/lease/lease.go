@@ -19,6 +19,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/text/unicode/norm"
+
 	"leanctx/internal/prose"
 )
 
@@ -67,8 +69,10 @@ func (l *Lease) renewed(clock time.Time) int64 {
 	return int64(max(left, DefaultTTL) / time.Second)
 }
 
-// Key is the form of a path for comparison. It ignores case where the file system does.
+// Key is the form of a path for comparison: one form of Unicode, since two keyboards may write one
+// name in two. It ignores case where the file system does.
 func Key(path string) string {
+	path = norm.NFC.String(path)
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
 		return strings.ToLower(path)
 	}
@@ -80,6 +84,9 @@ func Key(path string) string {
 func covers(dir, path string) bool {
 	return dir == "." || dir == path || strings.HasPrefix(path, dir+"/")
 }
+
+// Covers reports whether a claim on a path covers a file: the same, or one in that directory.
+func Covers(claim, file string) bool { return covers(Key(claim), Key(file)) }
 
 // Set holds the leases of a project by [Key] of their paths.
 type Set map[string]*Lease

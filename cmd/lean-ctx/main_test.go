@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -39,6 +40,11 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HOME", home)
 			e.Setenv("USERPROFILE", home)
 			e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+			program, err := exec.LookPath("lean-ctx")
+			if err != nil {
+				return err
+			}
+			e.Setenv("PROGRAM", filepath.ToSlash(program))
 			e.Setenv("BAD", "\xff\xfe")
 			return os.MkdirAll(home, 0o700)
 		},

@@ -46,7 +46,9 @@ func (b *Pending) Take(warnings []journal.Warning) []string {
 // its directory.
 func Damage(dir string, warnings []journal.Warning, stats journal.Stats) (found, aside []string) {
 	for _, w := range warnings {
-		found = append(found, w.Text)
+		if w.Kind != journal.Offline { // the copy is whole, and its answers say how old it is
+			found = append(found, w.Text)
+		}
 	}
 	if stats.Torn != "" {
 		found = append(found, stats.Torn)

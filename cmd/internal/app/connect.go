@@ -135,7 +135,11 @@ func (c clientCommands) machine(ctx context.Context, sc op.Scope) (hook.Machine,
 	if err != nil {
 		return hook.Machine{}, err
 	}
-	p := hook.Machine{Home: home, Data: c.stores.config.DataDir, Command: program(), Getenv: config.Getenv, OnPath: onPath, Probe: mcpsrv.Probe}
+	p := hook.Machine{Home: home, Data: c.stores.config.DataDir, Getenv: config.Getenv, OnPath: onPath, Probe: mcpsrv.Probe}
+	p.Command, p.Shared = program(p)
+	if config.Getenv(config.DataDirVar) != "" { // some clients give a server no variable that its entry does not name
+		p.Env = map[string]string{config.DataDirVar: p.Data}
+	}
 	if p.Root, err = c.stores.dir(sc); err != nil {
 		return p, err
 	}
@@ -158,21 +162,34 @@ func onPath(name string) bool {
 	return err == nil
 }
 
-// program is the command that clients start: lean-ctx, if that is this program on PATH, or
-// else its path. Symbolic links are kept, since a package manager's link stays when it
-// replaces a version.
-func program() string {
+// program is the command that clients start: lean-ctx, if that is this program also for a client
+// that was started from the desktop, or else its path. shared is the same for files that others
+// share: lean-ctx, if that is this program on PATH. Symbolic links are kept, since a package
+// manager's link stays when it replaces a version.
+func program(m hook.Machine) (command, shared string) {
 	exe, err := os.Executable()
 	if err != nil {
-		return cli.Name
+		return cli.Name, cli.Name
 	}
-	if found, err := exec.LookPath(cli.Name); err == nil && sameFile(found, exe) {
-		return cli.Name
+	found, err := exec.LookPath(cli.Name)
+	if err != nil || !sameFile(found, exe) {
+		return slashed(exe), slashed(exe)
 	}
+	if near, ok := m.OnShortPath(cli.Name); ok && sameFile(near, exe) {
+		return cli.Name, cli.Name
+	}
+	if found, err = filepath.Abs(found); err != nil {
+		return cli.Name, cli.Name
+	}
+	return slashed(found), cli.Name
+}
+
+// slashed is a path as a shell takes it that runs hooks: it may treat backslashes specially.
+func slashed(path string) string {
 	if filepath.Separator == '\\' {
-		return filepath.ToSlash(exe) // a shell that runs hooks may treat backslashes specially
+		return filepath.ToSlash(path)
 	}
-	return exe
+	return path
 }
 
 func sameFile(a, b string) bool {

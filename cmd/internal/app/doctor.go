@@ -7,21 +7,25 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
 	"leanctx/embed"
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 	"leanctx/knowledge"
 	"leanctx/knowledge/advice"
 	"leanctx/knowledge/replica"
 )
 
 type checkup struct {
-	Fix bool `json:"fix,omitempty" jsonschema:"connect clients again whose settings are wrong, and delete damaged files that were set aside"`
+	Start []string `json:"start,omitempty" jsonschema:"clients whose server to start although a file of the project names another program"`
+	Fix   bool     `json:"fix,omitempty" jsonschema:"connect clients again whose settings are wrong, and delete damaged files that were set aside"`
 }
 
 func (c clientCommands) doctor(ctx context.Context, sc op.Scope, a checkup) (op.Result, error) {
@@ -29,7 +33,12 @@ func (c clientCommands) doctor(ctx context.Context, sc op.Scope, a checkup) (op.
 	if err != nil {
 		return nil, err
 	}
-	x := p.Examine(ctx, build().Version)
+	for _, name := range a.Start {
+		if !slices.Contains(hook.Names(), name) {
+			return nil, &refusal.HintError{Problem: fmt.Sprintf("unknown client %q", name), Hint: "known clients: " + strings.Join(hook.Names(), ", ")}
+		}
+	}
+	x := p.Examine(ctx, build().Version, a.Start...)
 	if a.Fix {
 		fixed, err := p.Fix(x)
 		if err != nil {
@@ -38,7 +47,7 @@ func (c clientCommands) doctor(ctx context.Context, sc op.Scope, a checkup) (op.
 		if len(fixed.Files)+len(fixed.Notes) > 0 && sc.Output != "json" {
 			fmt.Fprintln(c.out, fixed.Text())
 		}
-		x = p.Examine(ctx, build().Version)
+		x = p.Examine(ctx, build().Version, a.Start...)
 	}
 	memory := examination{run: c.run, scope: sc, fix: a.Fix}
 	memory.examine(ctx)
@@ -67,11 +76,18 @@ func (x *examination) problem(subject, text, fix string) {
 }
 
 func (x *examination) examine(ctx context.Context) {
-	if _, _, err := x.stores.settings(x.scope); err != nil {
+	settings, _, err := x.stores.settings(x.scope)
+	if err != nil {
 		x.problem("configuration", err.Error(), "fix the file")
 		return
 	}
 	x.fine("configuration", "can be read")
+	switch {
+	case x.stores.config.HooksOff:
+		x.problem("hooks", "they are switched off: "+config.HooksVar, "unset it, or leave it so if you mean it")
+	case !settings.Hooks:
+		x.problem("hooks", "they are switched off: hooks in the configuration", "take it out of there, or leave it so if you mean it")
+	}
 	x.model()
 	projects, dir, err := x.stores.projectRegistry(x.scope)
 	if err != nil {

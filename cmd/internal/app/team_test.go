@@ -220,7 +220,9 @@ func TestTeamOffline(t *testing.T) {
 		t.Errorf("%s", errs)
 	}
 	m.says("a", "Writes are refused", "team", "status")
-	m.on("a", 1, "doctor")
+	if out, errs := m.on("a", 1, "doctor"); !strings.Contains(out, "no damage") || strings.Contains(out, "compact") || !strings.Contains(errs, "1 problem found") {
+		t.Errorf("doctor without the server:\n%s%s", out, errs)
+	}
 	m.says("a", "may be missing", "team", "leave")
 	m.on("a", 0, "remember", "auth/alg", "RS256")
 }

@@ -104,6 +104,9 @@ func Load(project, agent string) (*Config, error) {
 	if err := c.Paths(&c.DataDir, &c.Project, &c.ModelsDir); err != nil {
 		return nil, err
 	}
+	if err := ownDir(c.DataDir); err != nil {
+		return nil, err
+	}
 	c.Legacy = []string{c.DataDir}
 	if env(DataDirVar) == "" {
 		for _, at := range [][2]string{{"XDG_CONFIG_HOME", ".config"}, {"XDG_DATA_HOME", ".local/share"}} {

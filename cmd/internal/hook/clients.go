@@ -37,11 +37,16 @@ type client struct {
 	key      string   // of the list of servers
 	format   format   // of those files
 	entry    string   // of our server
+	env      string   // the member of the entry with variables; empty: env
+	folder   files    // what the client replaces by the project's directory, where it must be asked for
 	remote   string   // the same, for a server that is reached by its address
 	hooks    hooks
 	rule     string // a file of the project that the client shows its model in every session
 	front    string // the front matter of that file
 	note     string // what the user must do after hooks were written
+
+	toggles   []toggle                             // that turn us off
+	untrusted func(m Machine, hooks string) string // says why the client does not trust a file of hooks
 }
 
 // files has a file for each scope. If there are several, separated by |, the first one that
@@ -82,8 +87,8 @@ type event struct {
 
 // The forms that several clients share.
 const (
-	stdio       = `{"command": COMMAND, "args": ["mcp"]}`
-	typedStdio  = `{"type": "stdio", "command": COMMAND, "args": ["mcp"]}`
+	stdio       = `{"command": COMMAND, "args": ["mcp"]ENV}`
+	typedStdio  = `{"type": "stdio", "command": COMMAND, "args": ["mcp"]ENV}`
 	byURL       = `{"url": URL, "headers": HEADERS}`
 	typedURL    = `{"type": "http", "url": URL, "headers": HEADERS}`
 	commandHook = `{"type": "command", "command": LINE, "timeout": SECONDS}`
@@ -92,6 +97,7 @@ const (
 // clients is the table. To add a client, add a row, and run
 // UPDATE_GOLDEN=1 go test ./cmd/internal/hook to see the files it gets.
 func clients() []client {
+	const claudeManaged = "/etc/claude-code/managed-settings.json|/Library/Application Support/ClaudeCode/managed-settings.json"
 	const clineStorage = "{config}/Code/User/globalStorage/saoudrizwan.claude-dev"
 	return []client{{
 		name: "claude-code", binaries: []string{"claude"}, signs: []string{"{claude}", "{claude.json}"},
@@ -109,6 +115,13 @@ func clients() []client {
 			},
 			entry: commandHook, grouped: true,
 		},
+		toggles: []toggle{
+			{file: claudeManaged, keys: []string{"allowManagedHooksOnly"}, off: true, hooks: true},
+			{file: claudeManaged + "|{project}/.claude/settings.local.json|{project}/.claude/settings.json|{claude}/settings.json", keys: []string{"disableAllHooks"}, off: true, hooks: true},
+			{file: "{claude.json}", keys: []string{"projects", "{project}", "disabledMcpServers"}, lists: true},
+			{file: claudeManaged + "|{project}/.claude/settings.local.json|{project}/.claude/settings.json|{claude}/settings.json", keys: []string{"deniedMcpServers"}, lists: true},
+			{file: "{project}/.claude/settings.local.json|{project}/.claude/settings.json|{claude}/settings.json", keys: []string{"disabledMcpjsonServers"}, lists: true, scope: Project},
+		},
 	}, {
 		name: "codex", binaries: []string{"codex"}, signs: []string{"{codex}"},
 		servers: files{User: "{codex}/config.toml", Project: "{project}/.codex/config.toml"},
@@ -125,7 +138,12 @@ func clients() []client {
 			},
 			entry: commandHook, grouped: true, powerShell: true,
 		},
-		note: "Codex skips hooks until you approve them: it asks at its next start, or type /hooks in Codex",
+		toggles: []toggle{
+			{file: "{project}/.codex/config.toml|{codex}/config.toml", keys: []string{"features", "hooks"}, off: false, hooks: true},
+			{file: "{project}/.codex/config.toml|{codex}/config.toml", keys: []string{"features", "codex_hooks"}, off: false, hooks: true},
+		},
+		untrusted: codexTrust,
+		note:      "Codex skips hooks until you approve them: it asks at its next start, or type /hooks in Codex",
 	}, {
 		name: "gemini", binaries: []string{"gemini"}, signs: []string{"~/.gemini"},
 		servers: files{User: "~/.gemini/settings.json", Project: "{project}/.gemini/settings.json"},
@@ -141,11 +159,18 @@ func clients() []client {
 			},
 			entry: `{"type": "command", "command": LINE, "timeout": SECONDS000}`, grouped: true, powerShell: true, // in milliseconds
 		},
+		toggles: []toggle{
+			{file: "{project}/.gemini/settings.json|~/.gemini/settings.json", keys: []string{"hooksConfig", "enabled"}, off: false, hooks: true},
+			{file: "{project}/.gemini/settings.json|~/.gemini/settings.json", keys: []string{"hooksConfig", "disabled"}, lists: true, hooks: true},
+			{file: "{project}/.gemini/settings.json|~/.gemini/settings.json", keys: []string{"mcp", "excluded"}, lists: true},
+			{file: "{project}/.gemini/settings.json|~/.gemini/settings.json", keys: []string{"mcp", "allowed"}, lacks: true},
+			{file: "~/.gemini/mcp-server-enablement.json", keys: []string{server, "enabled"}, off: false},
+		},
 	}, {
 		name: "copilot", binaries: []string{"copilot"}, signs: []string{"{copilot}"},
 		servers: files{User: "{copilot}/mcp-config.json", Project: "{project}/.github/mcp.json"},
 		key:     "mcpServers",
-		entry:   `{"type": "local", "command": COMMAND, "args": ["mcp"], "tools": ["*"]}`,
+		entry:   `{"type": "local", "command": COMMAND, "args": ["mcp"], "tools": ["*"]ENV}`,
 		remote:  `{"type": "http", "url": URL, "headers": HEADERS, "tools": ["*"]}`,
 		hooks: hooks{
 			files: files{User: "{copilot}/hooks/lean-ctx.json", Project: "{project}/.github/hooks/lean-ctx.json"},
@@ -161,9 +186,9 @@ func clients() []client {
 		name: "opencode", binaries: []string{"opencode"}, signs: []string{"{xdg}/opencode"},
 		servers: files{User: "{xdg}/opencode/opencode.json|{xdg}/opencode/opencode.jsonc", Project: "{project}/opencode.json|{project}/opencode.jsonc"},
 		key:     "mcp",
-		entry:   `{"type": "local", "command": [COMMAND, "mcp"], "enabled": true}`,
-		remote:  `{"type": "remote", "url": URL, "headers": HEADERS, "enabled": true}`,
-		hooks:   hooks{files: files{User: "{xdg}/opencode/plugins/lean-ctx.js", Project: "{project}/.opencode/plugins/lean-ctx.js"}, text: openCodePlugin},
+		entry:   `{"type": "local", "command": [COMMAND, "mcp"], "enabled": trueENV}`, env: "environment",
+		remote: `{"type": "remote", "url": URL, "headers": HEADERS, "enabled": true}`,
+		hooks:  hooks{files: files{User: "{xdg}/opencode/plugins/lean-ctx.js", Project: "{project}/.opencode/plugins/lean-ctx.js"}, text: openCodePlugin},
 	}, {
 		name: "amp", binaries: []string{"amp"}, signs: []string{"{xdg}/amp"},
 		servers: files{User: "{xdg}/amp/settings.json|{xdg}/amp/settings.jsonc", Project: "{project}/.amp/settings.json|{project}/.amp/settings.jsonc"},
@@ -173,11 +198,16 @@ func clients() []client {
 		name: "goose", binaries: []string{"goose"}, signs: []string{"{xdg}/goose", "{config}/Block/goose"},
 		servers: files{User: "{xdg}/goose/config.yaml|{config}/Block/goose/config/config.yaml"},
 		key:     "extensions", format: yaml,
-		entry: `{"name": "` + server + `", "type": "stdio", "cmd": COMMAND, "args": ["mcp"], "envs": {}, "enabled": true, "timeout": 300}`,
+		entry: `{"name": "` + server + `", "type": "stdio", "cmd": COMMAND, "args": ["mcp"], "envs": VARS, "enabled": true, "timeout": 300}`,
 	}, {
 		name: "vscode", binaries: []string{"code"}, signs: []string{"{config}/Code"},
 		servers: files{User: "{config}/Code/User/mcp.json", Project: "{project}/.vscode/mcp.json"},
 		key:     "servers", entry: typedStdio, remote: typedURL,
+		folder: files{Project: workspaceFolder}, // in the user's file it would fail where no folder is open
+		toggles: []toggle{
+			{file: "{config}/Code/User/settings.json", keys: []string{"chat.mcp.access"}, off: "none"},
+			{file: "{config}/Code/User/settings.json", keys: []string{"chat.useHooks"}, off: false, hooks: true},
+		},
 		// Copilot CLI reads these directories too, and VS Code reads Copilot's file.
 		hooks: hooks{
 			files: files{User: "~/.copilot/hooks/lean-ctx-vscode.json", Project: "{project}/.github/hooks/lean-ctx-vscode.json"},
@@ -195,6 +225,7 @@ func clients() []client {
 		name: "cursor", binaries: []string{"cursor", "cursor-agent"}, signs: []string{"~/.cursor"},
 		servers: files{User: "~/.cursor/mcp.json", Project: "{project}/.cursor/mcp.json"},
 		key:     "mcpServers", entry: stdio, remote: byURL,
+		folder: files{User: workspaceFolder, Project: workspaceFolder}, // it starts servers in the home directory
 		hooks: hooks{
 			files: files{User: "~/.cursor/hooks.json", Project: "{project}/.cursor/hooks.json"},
 			events: []event{
@@ -228,12 +259,12 @@ func clients() []client {
 		name: "zed", binaries: []string{"zed", "zeditor"}, signs: []string{"{xdg}/zed", "{config}/Zed"},
 		servers: files{User: "{xdg}/zed/settings.json|{config}/Zed/settings.json", Project: "{project}/.zed/settings.json"},
 		key:     "context_servers", remote: byURL,
-		entry: `{"source": "custom", "command": COMMAND, "args": ["mcp"], "env": {}}`,
+		entry: `{"source": "custom", "command": COMMAND, "args": ["mcp"], "env": VARS}`,
 	}, {
 		name: "cline", binaries: []string{"cline"}, signs: []string{"~/.cline", clineStorage},
 		servers: files{User: "~/.cline/data/settings/cline_mcp_settings.json|" + clineStorage + "/settings/cline_mcp_settings.json"},
 		key:     "mcpServers",
-		entry:   `{"command": COMMAND, "args": ["mcp"], "disabled": false}`,
+		entry:   `{"command": COMMAND, "args": ["mcp"], "disabled": falseENV}`,
 		hooks: hooks{
 			files: files{User: "~/Documents/Cline/Hooks"},
 			events: []event{

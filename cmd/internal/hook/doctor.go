@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"leanctx/internal/prose"
 )
@@ -86,10 +86,11 @@ func (m Machine) Fix(e Examination) (Report, error) {
 	return r, nil
 }
 
-// Examine looks at every client's files, in every scope, and starts what they
-// name. version is this program's.
-func (m Machine) Examine(ctx context.Context, version string) Examination {
-	x := examiner{m: m, version: version, started: map[string]Finding{}}
+// Examine looks at every client's files, in every scope. It starts the servers of the user's own
+// files and those that connect wrote. What else a project's file names it starts only for the
+// clients in start. version is this program's.
+func (m Machine) Examine(ctx context.Context, version string, start ...string) Examination {
+	x := examiner{m: m, version: version, start: start, started: map[string]Finding{}, named: map[string][]string{}, runs: m.lastRuns()}
 	x.program()
 	x.data()
 	for _, c := range clients() {
@@ -102,7 +103,10 @@ type examiner struct {
 	Examination
 	m       Machine
 	version string
-	started map[string]Finding // by command line: each is started once
+	start   []string                        // clients whose server is started, whatever it is
+	started map[string]Finding              // by command line: each is started once
+	named   map[string][]string             // entries that are as good as connect's, by client and scope
+	runs    map[string]map[string]time.Time // when each hook last ran, by client
 }
 
 func (x *examiner) add(f Finding) { x.Findings = append(x.Findings, f) }
@@ -135,8 +139,12 @@ func (x *examiner) data() {
 		}
 	}
 	x.add(f)
-	if log := filepath.Join(x.m.Data, "logs", "hook.log"); exists(log) {
-		x.add(Finding{Level: Remark, Subject: "hooks", Text: "a hook has failed before", Fix: "look into " + log})
+	switch log := filepath.Join(x.m.Data, "logs", "hook.log"); {
+	case !exists(log):
+	case logProblem(log) != nil:
+		x.add(Finding{Level: Problem, Subject: "hooks", Text: logProblem(log).Error() + ": hooks write no log", Fix: "remove it: rm " + log})
+	default:
+		x.add(Finding{Level: Remark, Subject: "hooks", Text: "a hook has failed before: " + lastFailure(log), Fix: "look into " + log})
 	}
 }
 
@@ -145,7 +153,11 @@ func (x *examiner) client(ctx context.Context, c *client) {
 	n := len(x.Findings)
 	for _, scope := range scopes {
 		if edits := c.edits(x.m, scope); len(edits) > 0 {
-			x.scope(ctx, c, edits)
+			byName := x.m
+			byName.Command = x.m.sharedCommand()
+			alternatives := c.edits(byName, scope)
+			x.named[c.name+string(scope)] = []string{alternatives[0].entry}
+			x.scope(ctx, c, edits, alternatives)
 		}
 	}
 	if len(x.Findings) == n && x.m.has(c) {
@@ -154,8 +166,8 @@ func (x *examiner) client(ctx context.Context, c *client) {
 }
 
 // scope looks at the files of one client in one scope. It finds nothing if there is no entry
-// of ours.
-func (x *examiner) scope(ctx context.Context, c *client, edits []edit) {
+// of ours. alternatives are the same edits with the name of the program, where edits have its path.
+func (x *examiner) scope(ctx context.Context, c *client, edits, alternatives []edit) {
 	first := edits[0]
 	again := fmt.Sprintf("lean-ctx connect %s --scope %s", c.name, first.scope)
 	unreadable := func(e edit, err error) {
@@ -185,8 +197,19 @@ func (x *examiner) scope(ctx context.Context, c *client, edits []edit) {
 			return
 		}
 		edits = nil
+	} else if len(line) > 0 && !x.mayStart(first, line, env) {
+		x.add(Finding{Level: Problem, Subject: c.name, Text: fmt.Sprintf("%s (%s): names %q, which is not what connect writes. A project's program is not started", first.path, first.scope, strings.Join(append(env, line...), " ")),
+			Fix: fmt.Sprintf("look at it; %s replaces it, lean-ctx doctor --start %s starts it", again, c.name)})
+		return
 	} else if len(line) > 0 {
-		found = x.start(ctx, line, env)
+		found = x.startServer(ctx, line, env)
+	}
+	off := x.m.turnedOff(c, first.scope, false)
+	if member := offInEntry(entry); member != "" {
+		off = append(off, member+" in "+first.path)
+	}
+	if len(off) > 0 {
+		x.add(Finding{Level: Problem, Subject: c.name, Text: "the server is switched off: " + strings.Join(off, "; "), Fix: "take it out of there, or leave it so if you mean it"})
 	}
 	found.Subject, found.Text = c.name, fmt.Sprintf("%s (%s): %s", first.path, first.scope, found.Text)
 	if found.Level == Problem {
@@ -197,8 +220,13 @@ func (x *examiner) scope(ctx context.Context, c *client, edits []edit) {
 	}
 	hooks := x.m.path(c.hooks.files[first.scope])
 	current := false
-	for _, e := range edits {
+	for i, e := range edits {
 		f, after, err := e.applied()
+		if other := alternatives[len(alternatives)-len(edits)+i]; err == nil && !bytes.Equal(after, f.data) {
+			if g, same, err := other.applied(); err == nil && bytes.Equal(same, g.data) {
+				after = same
+			}
+		}
 		switch {
 		case err != nil:
 			unreadable(e, err)
@@ -209,12 +237,26 @@ func (x *examiner) scope(ctx context.Context, c *client, edits []edit) {
 		}
 	}
 	if current {
-		f := Finding{Level: Fine, Subject: c.name, Text: hooks + ": hooks are there", Fix: c.note}
-		if c.note != "" {
-			f.Level = Remark
-		}
-		x.add(f)
+		x.hooks(c, first.scope, hooks)
 	}
+}
+
+// hooks says whether hooks that are written run.
+func (x *examiner) hooks(c *client, scope Scope, file string) {
+	f := Finding{Level: Fine, Subject: c.name, Text: fmt.Sprintf("%s: hooks are there, %s", file, x.ran(c))}
+	if len(x.runs[c.name]) == 0 {
+		f.Level, f.Fix = Remark, c.note
+	}
+	if c.untrusted != nil {
+		if text := c.untrusted(x.m, file); text != "" {
+			f.Level, f.Text, f.Fix = Remark, f.Text+"; "+text, c.note
+		}
+	}
+	if off := x.m.turnedOff(c, scope, true); len(off) > 0 {
+		f.Level, f.Text = Problem, f.Text+"; they are switched off: "+strings.Join(off, "; ")
+		f.Fix = "take it out of there, or leave it so if you mean it"
+	}
+	x.add(f)
 }
 
 // difference says in what a file differs from what connect would write.
@@ -234,30 +276,6 @@ func (e edit) difference(f file, after []byte, command string) string {
 		return fmt.Sprintf("starts %q, and connect would make it %q", has, wanted)
 	}
 	return fmt.Sprintf("a hook or a setting is missing, or a hook calls another program than %q", command)
-}
-
-// start starts a server, once for each command line.
-func (x *examiner) start(ctx context.Context, line, env []string) Finding {
-	command := strings.Join(line, " ")
-	key := command + "\n" + strings.Join(env, "\n")
-	if f, ok := x.started[key]; ok {
-		return f
-	}
-	cmd := exec.Command(line[0], line[1:]...)
-	cmd.Dir, cmd.Env = x.m.Root, append(os.Environ(), env...)
-	version, tools, err := x.m.Probe(ctx, cmd)
-	f := Finding{Level: Fine, Text: fmt.Sprintf("%q starts, %d tools", command, len(tools))}
-	switch {
-	case err != nil:
-		f = Finding{Level: Problem, Text: fmt.Sprintf("%q does not start: %v", command, err)}
-	case !slices.Contains(tools, "ctx_knowledge"):
-		f = Finding{Level: Problem, Text: fmt.Sprintf("%q is not a lean-ctx server", command)}
-	case version != x.version:
-		f.Level = Remark
-		f.Text += fmt.Sprintf("; it is version %s, this is %s", version, x.version)
-	}
-	x.started[key] = f
-	return f
 }
 
 // tryWriting makes a file in dir, as long as the longest value, and removes it.

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -40,16 +41,25 @@ func (c *client) edits(m Machine, scope Scope) []edit {
 	if c.servers[scope] == "" || scope == Project && sameDir(m.Root, m.Home) {
 		return nil
 	}
+	command := m.Command
+	if scope == Project {
+		command = m.sharedCommand()
+	}
+	vars := c.vars(m, scope)
+	member := ""
+	if len(vars) > 0 {
+		member = fmt.Sprintf(", %q: %s", cmp.Or(c.env, "env"), encoded(vars))
+	}
 	line, power := commandLine, powerShellLine
 	if c.hooks.powerShell && m.system() == "windows" {
 		line = power
 	}
 	fill := func(template string, e event) string {
-		text := line(m.Command, c.name, e.name)
+		text := line(command, c.name, e.name)
 		if !c.hooks.programs {
 			text = encoded(text)
 		}
-		return strings.NewReplacer("COMMAND", encoded(m.Command), "PSLINE", encoded(power(m.Command, c.name, e.name)), "LINE", text, "MATCHER", encoded(e.matcher), "SECONDS", strconv.Itoa(e.seconds)).Replace(template)
+		return strings.NewReplacer("COMMAND", encoded(command), "PSLINE", encoded(power(command, c.name, e.name)), "LINE", text, "VARS", encoded(vars), "ENV", member, "MATCHER", encoded(e.matcher), "SECONDS", strconv.Itoa(e.seconds)).Replace(template)
 	}
 	base := edit{client: c.name, scope: scope, private: scope != Project, note: c.note}
 	at := func(location string) edit {
@@ -88,7 +98,7 @@ func (c *client) edits(m Machine, scope Scope) []edit {
 				case c.hooks.grouped:
 					entry = `{"hooks": [` + entry + `]}`
 				}
-				h.events = append(h.events, ownHook{e.clientName, fill(entry, e), line(m.Command, c.name, e.name), power(m.Command, c.name, e.name)})
+				h.events = append(h.events, ownHook{e.clientName, fill(entry, e), line(command, c.name, e.name), power(command, c.name, e.name)})
 			}
 			if h.path == first.path {
 				all[0].version, all[0].events = h.version, h.events
@@ -104,6 +114,19 @@ func (c *client) edits(m Machine, scope Scope) []edit {
 		all = append(all, r)
 	}
 	return all
+}
+
+// vars are the variables that an entry gives to the server. What only this user has is not written
+// into files that others share.
+func (c *client) vars(m Machine, scope Scope) map[string]string {
+	vars := map[string]string{}
+	if scope != Project {
+		maps.Copy(vars, m.Env)
+	}
+	if folder := c.folder[scope]; folder != "" {
+		vars[foldersVar] = folder
+	}
+	return vars
 }
 
 // put returns the file with the edit made. It is the same file if nothing is missing.
@@ -214,6 +237,17 @@ func (e edit) wanted(have any) string {
 	maps.DeleteFunc(now, func(key string, x any) bool { return !isUsers(key, x) })
 	var ours map[string]any
 	_ = json.Unmarshal([]byte(e.entry), &ours) // a row of the table, filled
+	for _, key := range envMembers {           // of these both have some
+		if vars, _ := ours[key].(map[string]any); len(vars) > 0 {
+			theirs, _ := now[key].(map[string]any)
+			now[key] = maps.Clone(vars)
+			for name, value := range theirs {
+				if _, isOurs := vars[name]; !isOurs {
+					now[key].(map[string]any)[name] = value
+				}
+			}
+		}
+	}
 	maps.DeleteFunc(ours, isUsers)
 	maps.Copy(now, ours)
 	if fmt.Sprint(now) == fmt.Sprint(old) {
@@ -225,6 +259,9 @@ func (e edit) wanted(have any) string {
 // ourMembers are the members of an entry that say how the server is reached. People set the
 // others for themselves.
 var ourMembers = []string{"name", "type", "source", "command", "cmd", "args", "url", "httpUrl", "serverUrl", "headers", "http_headers"}
+
+// envMembers are the members of an entry with the variables of the server.
+var envMembers = []string{"env", "envs", "environment"}
 
 // foreign is the entry of a file, as JSON, that has our name and starts another program:
 // somebody wrote it by hand. It is empty if there is none.
@@ -262,7 +299,7 @@ func commandOf(entry map[string]any) (line, env []string) {
 			}
 		}
 	}
-	for _, key := range []string{"env", "envs", "environment"} {
+	for _, key := range envMembers {
 		vars, _ := entry[key].(map[string]any)
 		for name, value := range vars {
 			env = append(env, name+"="+fmt.Sprint(value))

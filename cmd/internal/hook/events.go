@@ -273,7 +273,10 @@ func (c Call) log(text string, err error) {
 		return
 	}
 	path := filepath.Join(c.Data, "logs", "hook.log")
-	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
+	if logProblem(path) != nil {
+		return // somebody leads us to another file
+	}
+	if info, err := os.Lstat(path); err == nil && info.Size() > maxLog {
 		_ = os.Rename(path, path+".1") // two at once: one of them does it
 	}
 	if f, e := openFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY); e == nil {

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"os/exec"
@@ -13,9 +14,11 @@ import (
 // Machine is the machine whose clients are connected.
 type Machine struct {
 	Home    string
-	Root    string // of the project
-	Data    string // our data directory
-	Command string // starts this program: a name on PATH, or a path
+	Root    string            // of the project
+	Data    string            // our data directory
+	Command string            // starts this program: a name that also a desktop program finds, or a path
+	Shared  string            // the same in files that others share: its name, if that is on PATH; empty: Command
+	Env     map[string]string // variables that a server of the user needs, such as LEAN_CTX_DATA_DIR
 	Getenv  func(string) string
 	OnPath  func(name string) bool
 	System  string // as runtime.GOOS, which is the default
@@ -24,6 +27,9 @@ type Machine struct {
 	// Probe starts a server and asks for its version and its tools.
 	Probe func(context.Context, *exec.Cmd) (version string, tools []string, err error)
 }
+
+// sharedCommand starts this program in files that others share.
+func (m Machine) sharedCommand() string { return cmp.Or(m.Shared, m.Command) }
 
 func (m Machine) system() string {
 	if m.System != "" {

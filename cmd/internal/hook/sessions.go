@@ -84,16 +84,49 @@ func shortHash(parts ...string) string {
 	return hex.EncodeToString(h[:8])
 }
 
-// openFile opens a file and makes its directory if need be.
+// openFile opens a log and makes its directory if need be.
 func openFile(path string, flags int) (*os.File, error) {
-	f, err := os.OpenFile(path, flags, 0o600)
-	if errors.Is(err, fs.ErrNotExist) {
+	f, err := openLog(path, flags)
+	if errors.Is(err, fs.ErrNotExist) && flags&os.O_CREATE != 0 {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return nil, err
 		}
-		f, err = os.OpenFile(path, flags, 0o600)
+		f, err = openLog(path, flags)
 	}
 	return f, err
+}
+
+// openLog opens a log that is a regular file, and no link to one.
+func openLog(path string, flags int) (*os.File, error) {
+	if err := logProblem(path); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, flags|noFollow, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, f.Close(), &FileError{Path: path, Problem: "is not a regular file"})
+	}
+	return f, nil
+}
+
+// logProblem says what is wrong with a log that is there: the file or its directory is a link, or
+// it is no file.
+func logProblem(path string) error {
+	for at, isDir := filepath.Dir(path), true; ; at, isDir = path, false {
+		info, err := os.Lstat(at)
+		switch {
+		case err != nil:
+			return nil // what is not there can be made, and what cannot be looked at cannot be opened
+		case info.Mode().Type() == fs.ModeSymlink:
+			return &FileError{Path: at, Problem: "is a link"}
+		case isDir != info.IsDir(), !isDir && !info.Mode().IsRegular():
+			return &FileError{Path: at, Problem: "is not a regular file"}
+		case !isDir:
+			return nil
+		}
+	}
 }
 
 func logPath(data, project, day string) string {

@@ -231,7 +231,7 @@ func (n *coworkers) owner(a agents.Present) owner {
 // holder that is not registered may be any agent of its kind.
 func (n *coworkers) claimed(file string) (list []Notice) {
 	for _, c := range n.Claims {
-		if !covers(strings.ToLower(c.Path), strings.ToLower(file)) {
+		if !agents.Covers(strings.ToLower(c.Path), strings.ToLower(file)) {
 			continue
 		}
 		name, holder := c.AgentID, agents.Present{AgentID: c.AgentID, AgentType: agents.KindOf(c.AgentID)}
@@ -245,10 +245,4 @@ func (n *coworkers) claimed(file string) (list []Notice) {
 		}
 	}
 	return list
-}
-
-// covers reports whether a claim on a path covers a file. A claim on a directory covers all
-// files in it.
-func covers(path, file string) bool {
-	return path == "." || path == file || strings.HasPrefix(file, path+"/")
 }

@@ -14,11 +14,22 @@ import (
 // server is the name of our entry in every client.
 const server = "lean-ctx"
 
+const (
+	// dataDirVar names the data directory.
+	dataDirVar = "LEAN_CTX_DATA_DIR"
+	// foldersVar is the variable in which editors give the project's directory.
+	foldersVar = "WORKSPACE_FOLDER_PATHS"
+	// workspaceFolder is what an editor replaces by the project's directory.
+	workspaceFolder = "${workspaceFolder}"
+)
+
 // What the templates of the table and our own files are filled with:
 //
 //	COMMAND  starts this program, as a JSON string
 //	LINE     the command line that answers an event, as a JSON string; in a script as it is
 //	PSLINE   the same for PowerShell
+//	VARS     the variables that the server needs, as a JSON object
+//	ENV      a member with them, if there are any, after a comma
 //	MATCHER  of the event, as a JSON string
 //	SECONDS  that the client waits for an answer
 //	URL      the address of the server, as a JSON string
