@@ -10,7 +10,7 @@ import (
 
 // Every mistake is refused by name, and changes nothing.
 func TestBadInput(t *testing.T) {
-	const token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+	const token = "ghp_Zk41RtQ7xVb93LmWc5Ys8HdPf2NjGa6UeT0q"
 	b := newFixture(t)
 	s, ctx := b.open(), t.Context()
 	talkers(t, s, 2)

@@ -262,7 +262,7 @@ func TestNothingIsMadeBeforeTheFirstWrite(t *testing.T) {
 func TestSecrets(t *testing.T) {
 	b := newFixture(t)
 	s, ctx := b.open(), t.Context()
-	const secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+	const secret = "ghp_Zk41RtQ7xVb93LmWc5Ys8HdPf2NjGa6UeT0q"
 	r := must[Registered](t)(s.As(Actor{Client: "c " + secret}).Register(ctx, Registration{AgentType: "cursor", Role: "uses " + secret}))
 	a := s.As(Actor{Agent: r.AgentID})
 	other := join(t, s, "claude", "")
