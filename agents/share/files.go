@@ -51,8 +51,8 @@ func (s *core) project() (*os.Root, error) {
 	return os.OpenRoot(s.opts.ProjectRoot)
 }
 
-// sources reads the files at the given paths: all of them, or none.
-func (s *core) sources(paths []string) ([]source, error) {
+// sources reads the files of an offer: all of them, or none.
+func (s *core) sources(ctx context.Context, o Offer) ([]source, error) {
 	root, err := s.project()
 	if err != nil {
 		return nil, err
@@ -60,8 +60,12 @@ func (s *core) sources(paths []string) ([]source, error) {
 	defer root.Close()
 	var out []source
 	var refused []string
+	private, err := s.private(ctx, o)
+	if err != nil {
+		return nil, err
+	}
 	size := 0
-	for _, given := range paths {
+	for _, given := range o.Paths {
 		if given = strings.TrimSpace(given); given == "" {
 			continue
 		}
@@ -70,6 +74,9 @@ func (s *core) sources(paths []string) ([]source, error) {
 			continue
 		}
 		x := source{path: path}
+		if err == nil && !o.Person {
+			err = s.forPerson(given, path, private)
+		}
 		if err == nil {
 			x.data, err = readSource(root, filepath.FromSlash(path))
 		}
@@ -95,6 +102,64 @@ func (s *core) sources(paths []string) ([]source, error) {
 		return nil, refusal.Missing("paths", "")
 	}
 	return out, nil
+}
+
+// private are the files of an offer that git's rules ignore.
+func (s *core) private(ctx context.Context, o Offer) (ignored []string, err error) {
+	if o.Person || s.opts.Ignored == nil {
+		return nil, nil
+	}
+	var names []string
+	for _, given := range o.Paths {
+		if name, err := args.Path(s.opts.ProjectRoot, strings.TrimSpace(given)); err == nil && name != "." { // what is wrong with it is said later
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	if ignored, err = s.opts.Ignored(ctx, s.opts.ProjectRoot, names); err != nil && ctx.Err() == nil {
+		s.opts.Logger.Debug("git did not say which files it ignores", "error", err)
+		ignored, err = slices.DeleteFunc(names, func(name string) bool { return !strings.Contains("/"+name, "/.") }), nil
+	}
+	return ignored, err
+}
+
+// forPerson refuses a file that only a person may share: one that git ignores, or whose name
+// says that it holds a secret.
+func (s *core) forPerson(given, path string, ignored []string) error {
+	const how = ": a person may share it at a terminal"
+	if slices.Contains(ignored, path) {
+		return errors.New("is ignored by git" + how)
+	}
+	for _, name := range []string{given, filepath.Join(s.opts.ProjectRoot, filepath.FromSlash(path))} {
+		if holdsSecrets(filepath.ToSlash(name)) {
+			return errors.New("holds a secret, by its name" + how)
+		}
+	}
+	return nil
+}
+
+// holdsSecrets reports whether programs keep keys and passwords in files of this name.
+func holdsSecrets(name string) bool {
+	parts := strings.Split(strings.ToLower(name), "/")
+	base := parts[len(parts)-1]
+	for _, dir := range parts[:len(parts)-1] {
+		if slices.Contains([]string{".ssh", ".aws", ".azure", ".gnupg", ".kube", ".docker"}, dir) {
+			return true
+		}
+	}
+	if base == ".env" || strings.HasPrefix(base, ".env.") {
+		return !slices.Contains([]string{".env.example", ".env.sample", ".env.template", ".env.dist"}, base)
+	}
+	if strings.HasPrefix(base, "id_") && path.Ext(base) == "" {
+		return true
+	}
+	switch base {
+	case ".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".my.cnf", ".git-credentials", ".htpasswd", ".dockercfg", "credentials", "credentials.json", "kubeconfig":
+		return true
+	}
+	return slices.Contains([]string{".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".gpg"}, path.Ext(base))
 }
 
 // named is the name of a file in the project, after symbolic links. It refuses Git's own files,

@@ -243,11 +243,11 @@ func TestType(t *testing.T) {
 func TestSecrets(t *testing.T) {
 	b := newBed(t)
 	key := "ghp_" + strings.Repeat("Ab3dEf6h", 5)[:36]
-	b.write(".env", "PORT=80\nGITHUB="+key+"\n")
-	o := b.push(cursor, claude, "use "+key, ".env")
-	b.same(o.Text()[strings.IndexByte(o.Text(), '\n'):], "\n  Redacted in .env before storing: github-pat\n  Redacted in the message before storing: github-pat")
-	b.same(b.pull(claude, true).Text(), "1 shared context from cursor-a3f8:\n  .env ("+strings.Fields(strings.SplitN(o.Text(), "(", 2)[1])[0]+
-		" tok)\n  Message: \"use [REDACTED:github-pat]\"\n\n``` .env\nPORT=80\nGITHUB=[REDACTED:github-pat]\n```")
+	b.write("app.env", "PORT=80\nGITHUB="+key+"\n")
+	o := b.push(cursor, claude, "use "+key, "app.env")
+	b.same(o.Text()[strings.IndexByte(o.Text(), '\n'):], "\n  Redacted in app.env before storing: github-pat\n  Redacted in the message before storing: github-pat")
+	b.same(b.pull(claude, true).Text(), "1 shared context from cursor-a3f8:\n  app.env ("+strings.Fields(strings.SplitN(o.Text(), "(", 2)[1])[0]+
+		" tok)\n  Message: \"use [REDACTED:github-pat]\"\n\n``` app.env\nPORT=80\nGITHUB=[REDACTED:github-pat]\n```")
 	b.write(key+".txt", "harmless")
 	_, err := b.as(cursor).Push(t.Context(), Offer{Paths: []string{key + ".txt"}})
 	if a, ok := errors.AsType[*refusal.ArgumentError](err); !ok || a.Argument != "paths" || strings.Contains(a.Problem, key) {

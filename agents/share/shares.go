@@ -22,6 +22,8 @@ type Offer struct {
 	Paths   []string `json:"paths" arg:"1" jsonschema:"files of the project"`
 	ToAgent string   `json:"to_agent,omitempty" alias:"to" jsonschema:"an agent's id, the beginning of it, or a type (default: everybody)"`
 	Message string   `json:"message,omitempty" short:"m" jsonschema:"what they are for"`
+
+	Person bool `json:"-"` // a person at a terminal names the files: also those that git ignores
 }
 
 // Offered is the result of push.
@@ -52,7 +54,7 @@ func (s *Store) Push(ctx context.Context, o Offer) (Offered, error) {
 	if err != nil {
 		return Offered{}, err
 	}
-	found, err := s.sources(o.Paths)
+	found, err := s.sources(ctx, o)
 	if err != nil {
 		return Offered{}, err
 	}

@@ -33,6 +33,7 @@ type Options struct {
 	LongLived   bool             // a server: snapshots are written in the background
 	Now         func() time.Time // default time.Now
 	Redactor    *secret.Redactor // default: the built-in rules
+	Ignored     Ignored          // nil: none is
 	Tokens      func(string) int // counts a text's tokens; default: a quarter of its bytes
 	Logger      *slog.Logger
 	Fault       func(op, name string) error // for crash tests: called before each file operation
@@ -40,6 +41,9 @@ type Options struct {
 	Fence       journal.Fence               // of the shares while they move to a team or back; may be nil
 	Contents    Contents                    // where the machines of a team keep the files' contents; nil without a team
 }
+
+// Ignored finds the files, by their names relative to root, that git's rules ignore.
+type Ignored func(ctx context.Context, root string, names []string) ([]string, error)
 
 // Contents keeps texts by their names for all machines of a team.
 type Contents interface {

@@ -298,22 +298,38 @@ func (p *Registry) askGit(ctx context.Context, s *observation) error {
 		return ctx.Err()
 	}
 	if s.foreign = false; s.common != "" && s.hasCommit {
-		s.firstCommits = p.firstCommits(ctx, s.gitRoot, s.common)
+		// For a hint the list may be as old as the process.
+		known := !s.learn
+		if known {
+			var list any
+			list, known = p.answers.Load("commits " + s.key() + s.Birth)
+			s.firstCommits, _ = list.([]string)
+		}
+		if !known {
+			s.firstCommits = p.firstCommits(ctx, s.gitRoot, s.common)
+			p.answers.Store("commits "+s.key()+s.Birth, s.firstCommits)
+		}
 	}
 	return ctx.Err()
 }
 
-// accepts reports whether git works in the work tree of an observation. Without git, or
-// without an answer, the files must do; but another user's are not taken then.
+// accepts reports whether git works in the work tree of an observation. git is asked once.
+// Without git, or without an answer, the files must do; but another user's are not taken then.
 func (p *Registry) accepts(ctx context.Context, s *observation) bool {
-	ctx, cancel := context.WithTimeout(ctx, p.o.GitTimeout)
-	defer cancel()
-	out, err := p.git(ctx, s.gitRoot, "rev-parse", "--git-common-dir")
-	if err == nil {
-		return isFile(s.secretDir, pathIn(s.gitRoot, strings.TrimRight(string(out), "\r\n")))
+	key := "accepts " + s.gitRoot + "\x00" + s.secretDir + birth(s.secretDir)
+	if known, asked := p.answers.Load(key); asked {
+		return known == true
 	}
-	_, refused := errors.AsType[*exec.ExitError](err)
-	return !s.foreign && (!refused || ctx.Err() != nil)
+	limited, cancel := context.WithTimeout(ctx, p.o.GitTimeout)
+	defer cancel()
+	out, err := p.git(limited, s.gitRoot, "rev-parse", "--git-common-dir")
+	accepted := err == nil && isFile(s.secretDir, pathIn(s.gitRoot, strings.TrimRight(string(out), "\r\n")))
+	if err != nil {
+		_, refused := errors.AsType[*exec.ExitError](err)
+		accepted = !s.foreign && (!refused || limited.Err() != nil)
+	}
+	p.answers.Store(key, accepted)
+	return accepted
 }
 
 func isNotDir(err error) bool { return errors.Is(err, syscall.ENOTDIR) }

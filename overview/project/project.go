@@ -40,6 +40,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -67,7 +68,7 @@ type Registry struct {
 	home string
 	log  *journal.Log[*registry, change]
 
-	accepted sync.Map // whether git accepts a repository that is not known yet
+	answers sync.Map // of git, about repositories that are not known yet
 }
 
 // Project describes a project.
@@ -140,21 +141,6 @@ func (p *Registry) Lookup(ctx context.Context, path string) (Project, error) {
 		return Project{}, err
 	}
 	return p.resolve(ctx, s, false)
-}
-
-// Refresh is Lookup, and records news about a project that is recorded, if that can be done.
-func (p *Registry) Refresh(ctx context.Context, path string) (Project, error) {
-	s, err := p.observe(path)
-	if err != nil {
-		return Project{}, err
-	}
-	found, err := p.resolve(ctx, s, false)
-	if err == nil && found.Known {
-		if news, err := p.resolve(ctx, s, true); err == nil {
-			return news, nil
-		}
-	}
-	return found, err
 }
 
 func (p *Registry) resolve(ctx context.Context, s *observation, record bool) (Project, error) {
@@ -244,6 +230,26 @@ func (p *Registry) List(ctx context.Context) ([]Project, error) {
 	return out, err
 }
 
+// Near lists the recorded projects near a root, the nearest first: those above and below it, those
+// of the same name, and those beside it.
+func (p *Registry) Near(ctx context.Context, root string) ([]Project, error) {
+	all, err := p.List(ctx)
+	distance := func(o Project) int {
+		switch {
+		case strings.HasPrefix(o.Root, root+"/"), strings.HasPrefix(root, strings.TrimSuffix(o.Root, "/")+"/"):
+			return 0
+		case o.Name == projectName(root):
+			return 1
+		case path.Dir(o.Root) == path.Dir(root):
+			return 2
+		}
+		return 3
+	}
+	all = slices.DeleteFunc(all, func(o Project) bool { return o.Root == root || o.Root == "" || distance(o) == 3 })
+	slices.SortStableFunc(all, func(a, b Project) int { return distance(a) - distance(b) })
+	return all, err
+}
+
 // Show returns the project that ref names. ref is a hash or four or more of its first digits,
 // an identity, a path, or a name that only one project has. A path where a project was, and
 // another is now, names none.
@@ -295,13 +301,7 @@ func (p *Registry) Root(ctx context.Context, path string) (string, error) {
 	case r != nil && !s.foreign:
 		return s.gitRoot, nil
 	}
-	key := s.gitRoot + "\x00" + s.Birth
-	accepted, asked := p.accepted.Load(key)
-	if !asked {
-		accepted = p.accepts(ctx, s)
-		p.accepted.Store(key, accepted)
-	}
-	if accepted == true {
+	if p.accepts(ctx, s) {
 		return s.gitRoot, nil
 	}
 	return "", nil

@@ -296,29 +296,3 @@ func TestWhatDoesNotChangeAProject(t *testing.T) {
 		t.Errorf("%s: %+v", plain, got)
 	}
 }
-
-// TestRefreshRecordsNewsOfKnownProjectsOnly: a read must not make a project, but what it sees of one is kept.
-func TestRefreshRecordsNewsOfKnownProjectsOnly(t *testing.T) {
-	b := newBench(t)
-	p := b.open(nil)
-	b.repo("e")
-	refresh := func() Project {
-		t.Helper()
-		found, err := p.Refresh(t.Context(), b.path("e"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return found
-	}
-	if found := refresh(); found.Known {
-		t.Fatalf("a read recorded %+v", found)
-	}
-	known := b.resolve(p, "e")
-	b.git("e", "remote", "add", "origin", "https://h/e")
-	if found := refresh(); found.Hash != known.Hash || found.Remote == "" {
-		t.Errorf("%+v", found)
-	}
-	if found, err := b.open(nil).Show(t.Context(), known.Hash); err != nil || found.Remote == "" {
-		t.Errorf("the remote was not recorded: %+v, %v", found, err)
-	}
-}

@@ -261,6 +261,32 @@ func (l *lister) notIgnored(ctx context.Context, names []string) ([]string, erro
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return ignored[name] }), err
 }
 
+// Ignored are the names, relative to root, of files that git's rules ignore. git wants no
+// repository for that: a .gitignore counts without one too.
+func Ignored(ctx context.Context, root string, names []string, o *Options) ([]string, error) {
+	l := &lister{root: root}
+	if o != nil {
+		l.o = *o
+	}
+	l.o.Git = cmp.Or(l.o.Git, "git")
+	l.o.GitTimeout = cmp.Or(l.o.GitTimeout, 5*time.Second)
+	const here = "./"
+	out, err := run(ctx, root, &l.o, here+strings.Join(names, "\x00"+here), "check-ignore", "--stdin", "-z")
+	e, failed := errors.AsType[*exec.ExitError](err)
+	switch {
+	case err == nil:
+		var ignored []string
+		for name := range strings.SplitSeq(strings.TrimRight(string(out), "\x00"), "\x00") {
+			ignored = append(ignored, strings.TrimPrefix(name, here))
+		}
+		return ignored, nil
+	case failed && e.ExitCode() == 1:
+		return nil, nil
+	}
+	kept, err := l.notIgnored(ctx, names) // no repository, or git refuses it
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(kept, name) }), err
+}
+
 // lsFiles are the names of what git keeps and of what it would, each once.
 func (l *lister) lsFiles(ctx context.Context) ([]string, error) {
 	out, err := run(ctx, l.root, &l.o, "", "ls-files", "-z", "--cached", "--others", "--exclude-standard")

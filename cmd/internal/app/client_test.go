@@ -39,7 +39,7 @@ type client struct {
 }
 
 // connect shakes hands, in the newest protocol unless another is named.
-func connect(t *testing.T, transport mcp.Transport, protocol string) client {
+func connect(t *testing.T, transport mcp.Transport, protocol string, prepare ...func(*mcp.Client)) client {
 	t.Helper()
 	c := client{t: t, updated: make(chan string, 100), booked: make(chan bool, 100)}
 	sdk := mcp.NewClient(&mcp.Implementation{Name: "tester", Version: "1"}, &mcp.ClientOptions{
@@ -53,6 +53,9 @@ func connect(t *testing.T, transport mcp.Transport, protocol string) client {
 			return next(ctx, method, req)
 		}
 	})
+	for _, p := range prepare {
+		p(sdk)
+	}
 	session, err := sdk.Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: protocol})
 	if err != nil {
 		t.Fatal(err)
@@ -143,6 +146,12 @@ func serving(t testing.TB) *stores {
 // dial opens one more connection to a server.
 func dial(t *testing.T, s *stores, protocol string) client {
 	t.Helper()
+	return dialWith(t, s, protocol)
+}
+
+// dialWith is dial for a client that is prepared before it connects.
+func dialWith(t *testing.T, s *stores, protocol string, prepare ...func(*mcp.Client)) client {
+	t.Helper()
 	server := mcpCalls{account: &account{stores: s}}.server()
 	toServer, in := io.Pipe()
 	out, fromServer := io.Pipe()
@@ -153,7 +162,7 @@ func dial(t *testing.T, s *stores, protocol string) client {
 		err = server.ServeStdio(context.Background(), toServer, fromServer)
 		fromServer.Close()
 	}()
-	c := connect(t, &mcp.IOTransport{Reader: out, Writer: in}, protocol)
+	c := connect(t, &mcp.IOTransport{Reader: out, Writer: in}, protocol, prepare...)
 	c.served = served
 	t.Cleanup(func() {
 		c.Close()

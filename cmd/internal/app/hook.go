@@ -68,7 +68,7 @@ type hookCalls struct{ stores *stores }
 // open opens the project of a session without creating anything. It returns nil if the
 // settings switch hooks off.
 func (c hookCalls) open(ctx context.Context, session *hook.Session) (hook.ProjectView, error) {
-	sc := op.Scope{Project: session.Dir, Agent: c.stores.config.Agent}
+	sc := op.Scope{Project: c.place(session.Dir), Agent: c.stores.config.Agent}
 	settings, _, err := c.stores.settings(sc)
 	if err != nil || !settings.Hooks {
 		return nil, err
@@ -78,6 +78,9 @@ func (c hookCalls) open(ctx context.Context, session *hook.Session) (hook.Projec
 		return nil, err
 	}
 	p := w.project
+	if !c.stores.config.Named && c.stores.everything(p.Root) {
+		return nil, nil // the client was started in no project
+	}
 	roots := []string{p.Root}
 	for _, place := range p.Places {
 		roots = append(roots, filepath.FromSlash(place.Root))
@@ -87,6 +90,17 @@ func (c hookCalls) open(ctx context.Context, session *hook.Session) (hook.Projec
 		Known: p.Known, Hash: p.Hash, Roots: roots, Agent: sc.Agent, Diary: settings.AutoDiary,
 		Facts: store, Agents: w.agents, Tasks: w.tasks, Shares: w.shares, Close: c.stores.close,
 	}), err
+}
+
+// place is where the project of a session is looked for: where the client's server looks too.
+func (c hookCalls) place(dir string) string {
+	if c.stores.config.Named {
+		return c.stores.config.Project
+	}
+	if roots := config.ClientRoots(); len(roots) == 1 {
+		return roots[0]
+	}
+	return dir
 }
 
 // briefings lists what the hooks gave to the sessions of a project.

@@ -86,7 +86,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/demo":   {"formats"},
 	// floors 3 and 4
 	"cmd/internal/app": {"internal/atomicfile", "internal/journal", "internal/journal/jetstream", "internal/journal/jetstream/natsserver", "internal/refusal", "cmd/internal/op", "cmd/internal/cli", "cmd/internal/mcpsrv", "cmd/internal/web", "cmd/internal/hook",
-		"cmd/internal/config", "cmd/internal/demo", "knowledge", "knowledge/replica", "knowledge/advice", "knowledge/briefing", "knowledge/history", "knowledge/listing", "knowledge/transfer", "agents", "agents/cost", "agents/share", "tasks", "overview", "overview/project", "overview/tree", "embed", "formats", "internal/secret", "internal/prose"},
+		"cmd/internal/config", "cmd/internal/demo", "knowledge", "knowledge/replica", "knowledge/advice", "knowledge/briefing", "knowledge/history", "knowledge/listing", "knowledge/transfer", "agents", "agents/cost", "agents/share", "tasks", "overview", "overview/project", "overview/tree", "embed", "formats", "internal/args", "internal/secret", "internal/prose"},
 	"cmd/lean-ctx": {"cmd/internal/app"},
 	"cmd/measure":  {"knowledge/words"}, // it runs the rest through the binary, as a user does
 }

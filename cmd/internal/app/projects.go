@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"leanctx/cmd/internal/op"
+	"leanctx/knowledge"
 	"leanctx/overview/project"
 )
 
@@ -133,6 +134,9 @@ type projectLink struct {
 }
 
 func (c projectCommands) link(ctx context.Context, sc op.Scope, a projectLink) (projectDetails, error) {
+	if sc.Caller.Kind == knowledge.KindAgent { // a repository may have told it to
+		return projectDetails{}, &op.ForbiddenError{What: "a person says which directory belongs to which project: type it at a terminal"}
+	}
 	projects, dir, err := c.at(sc, a.Path)
 	if err != nil {
 		return projectDetails{}, err

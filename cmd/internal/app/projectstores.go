@@ -13,6 +13,7 @@ import (
 	"leanctx/internal/refusal"
 	"leanctx/internal/secret"
 	"leanctx/knowledge"
+	"leanctx/overview/tree"
 	"leanctx/tasks"
 )
 
@@ -80,6 +81,9 @@ func (w projectStores) shares() (*share.Store, error) {
 		return share.Open(filepath.Join(m.agentsDir(), "shared", w.project.Hash), &share.Options{
 			Team: m.team(w.stores), Fence: m.fence(w.stores), Contents: m.contents(w.stores), ProjectRoot: w.project.Root,
 			LongLived: w.longLived, Redactor: r, Tokens: new(cost.Tokenizer).Count, Logger: w.logger,
+			Ignored: func(ctx context.Context, root string, names []string) ([]string, error) {
+				return tree.Ignored(ctx, root, names, nil)
+			},
 		})
 	})
 }

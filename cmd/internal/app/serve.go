@@ -113,12 +113,15 @@ func (r *run) listening(ctx context.Context, sc op.Scope, a serveArgs, logger *s
 		return nil, nil, err
 	}
 	p, err := r.stores.project(ctx, sc)
+	if is[*refusal.ArgumentError](err) { // started in no project: each call must name its own
+		p, err = projectPlace{}, nil
+	}
 	if err != nil {
 		return nil, nil, err
 	}
 	calls := webCalls{r.account, sc}
 	return web.New(web.Options{
-		Version: build().Version, Tools: r.stores.tools(), Own: webProject(p.Project), Projects: calls.projects,
+		Version: build().Version, Tools: r.stores.served(), Own: webProject(p.Project), Projects: calls.projects,
 		Tokens: tokens, Hosts: append(hosts, names...), ProxyHosts: a.Host, Loopback: loopback, TLS: certificate != nil, ReadOnly: a.ReadOnly,
 		MCP: calls.mcp, Tasks: r.stores.table().Tasks, Watch: calls.watch, OnAnswer: calls.count, Logger: logger,
 	}), certificate, nil

@@ -289,10 +289,11 @@ func (s *stores) next() io.Closer {
 
 // dir is the directory of a call.
 func (s *stores) dir(sc op.Scope) (string, error) {
-	if sc.Project == "" {
-		return s.config.Project, nil
+	w, err := s.workplace(sc)
+	if err == nil && w.dir == "" {
+		err = w.missing()
 	}
-	return s.config.Path(sc.Project)
+	return w.dir, err
 }
 
 // settings returns the settings for the project of a call, and the directory of the call.
@@ -377,17 +378,23 @@ func (s *stores) find(ctx context.Context, sc op.Scope) (projectPlace, error) {
 	if err != nil {
 		return projectPlace{}, err
 	}
-	var found project.Project
-	if sc.Grant.Restricted() { // it must not create a project that it may not reach
-		found, err = projects.Lookup(ctx, dir)
-		err = reachable(sc, found, err)
+	found, err := projects.Lookup(ctx, dir) // nothing is recorded that the call may not reach
+	if err = reachable(sc, found, err); err == nil {
+		err = s.stay(ctx, sc, projects, found)
 	}
-	switch {
-	case err != nil:
-	case sc.Effect == op.Reads:
-		found, err = projects.Refresh(ctx, dir)
-	default:
-		found, err = projects.Resolve(ctx, dir)
+	if err == nil {
+		var w workplace
+		if w, err = s.workplace(sc); err == nil {
+			err = w.unnamed(s, found)
+		}
+	}
+	if err == nil && (sc.Effect != op.Reads || found.Known) {
+		news, e := projects.Resolve(ctx, dir)
+		if e == nil {
+			found = news
+		} else if sc.Effect != op.Reads {
+			err = e
+		}
 	}
 	for _, n := range found.Notices {
 		s.warnOnce(n)

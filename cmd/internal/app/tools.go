@@ -7,12 +7,17 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"leanctx/agents"
 	"leanctx/agents/share"
 	"leanctx/cmd/internal/mcpsrv"
 	"leanctx/cmd/internal/op"
+	"leanctx/internal/args"
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
+	"leanctx/knowledge"
 	"leanctx/knowledge/briefing"
 	"leanctx/knowledge/history"
 	"leanctx/knowledge/transfer"
@@ -30,6 +35,56 @@ func (s *stores) table() op.Stores {
 // tools are the tools that MCP clients see.
 func (s *stores) tools() []*op.Tool { return op.All(s.table()) }
 
+// served are the tools of a server. Over MCP a file is one of the session's project.
+func (s *stores) served() []*op.Tool {
+	tools := s.tools()
+	for _, t := range tools {
+		for i := range t.Operations {
+			switch o := &t.Operations[i]; o.Name {
+			case "export":
+				op.Adjust(o, func(ctx context.Context, sc op.Scope, a *transfer.Outgoing) error {
+					return s.insideProject(ctx, sc, &a.File, true)
+				})
+			case "recall":
+				op.Adjust(o, func(ctx context.Context, sc op.Scope, _ *knowledge.Question) error { return s.sayEmpty(ctx, sc) })
+			case "import":
+				op.Adjust(o, func(ctx context.Context, sc op.Scope, a *transfer.Incoming) error {
+					return s.insideProject(ctx, sc, &a.File, false)
+				})
+			}
+		}
+	}
+	return tools
+}
+
+// insideProject makes the path of a file that an agent named over MCP absolute. It must be in
+// the project, and no file is overwritten that is no export.
+func (s *stores) insideProject(ctx context.Context, sc op.Scope, file *string, write bool) error {
+	if sc.Caller.Workspace == nil || *file == "" {
+		return nil
+	}
+	p, err := s.project(ctx, sc)
+	if err != nil {
+		return err
+	}
+	name, err := args.Path(filepath.FromSlash(p.Root), *file)
+	switch {
+	case err != nil:
+		return refusal.Argument("file", "file %s %v: over MCP a file is in the project; a person may give another one: lean-ctx knowledge export, import", prose.Clip(*file, 80), err)
+	case slices.Contains(strings.Split(strings.ToLower(name), "/"), ".git"):
+		return refusal.Argument("file", "file %s belongs to Git", prose.Clip(*file, 80))
+	}
+	*file = filepath.Join(filepath.FromSlash(p.Root), filepath.FromSlash(name))
+	if !write {
+		return nil
+	}
+	ours, err := transfer.IsExport(*file)
+	if err == nil && !ours {
+		err = refusal.Argument("file", "file %s is there already and no export of lean-ctx: name another one", name)
+	}
+	return err
+}
+
 // mcpCalls is what an MCP server asks about the project of a scope.
 type mcpCalls struct {
 	*account
@@ -38,15 +93,25 @@ type mcpCalls struct {
 
 // server serves the tools to MCP clients. [stores.serve] comes before it.
 func (c mcpCalls) server() *mcpsrv.Server {
-	return mcpsrv.New(c.stores.tools(), &mcpsrv.Options{
+	return mcpsrv.New(c.stores.served(), &mcpsrv.Options{
 		Version: build().Version, OnAnswer: c.count, Left: c.left, Logger: c.stores.logger, Briefing: c.briefing, Stamp: c.stamp,
 	})
+}
+
+// in is the scope of what a connection asks without a call.
+func (c mcpCalls) in(ctx context.Context) op.Scope {
+	sc := c.scope
+	sc.Caller, _ = op.CallerOf(ctx)
+	if sc.Caller.Workspace == nil && sc.Project == "" { // a handshake: the client has not been asked yet
+		sc.Caller.Workspace = new(op.Workspace)
+	}
+	return sc
 }
 
 // briefing is the project's briefing without a heading, or empty. A handshake must not fail
 // because of it, nor record a project.
 func (c mcpCalls) briefing(ctx context.Context) string {
-	store, err := c.stores.facts(ctx, c.scope)
+	store, err := c.stores.facts(ctx, c.in(ctx))
 	if err == nil {
 		var b briefing.Selection
 		if b, err = briefing.Wakeup(ctx, store, briefing.Query{}); err == nil {
@@ -58,8 +123,8 @@ func (c mcpCalls) briefing(ctx context.Context) string {
 }
 
 // stamp is another text whenever a resource may have changed.
-func (c mcpCalls) stamp() string {
-	p, err := c.stores.project(context.Background(), c.scope)
+func (c mcpCalls) stamp(ctx context.Context) string {
+	p, err := c.stores.project(ctx, c.in(ctx))
 	if err != nil {
 		return ""
 	}
@@ -106,6 +171,8 @@ func (c shell) adapt(command string, o *op.Operation) {
 			}
 			return nil
 		})
+	case "knowledge recall":
+		op.Adjust(o, func(ctx context.Context, sc op.Scope, _ *knowledge.Question) error { return c.stores.sayEmpty(ctx, sc) })
 	case "knowledge timeline":
 		op.Adjust(o, func(_ context.Context, _ op.Scope, a *history.TimelineQuery) error {
 			a.Draw = func(file string, svg []byte) error { return os.WriteFile(file, append(svg, '\n'), 0o666) }
@@ -119,6 +186,7 @@ func (c shell) adapt(command string, o *op.Operation) {
 		})
 	case "share push":
 		op.Adjust(o, func(ctx context.Context, sc op.Scope, a *share.Offer) error {
+			a.Person = sc.Caller.Kind == knowledge.KindUser
 			for i := range a.Paths {
 				if err := c.fromHere(ctx, sc, &a.Paths[i]); err != nil {
 					return err

@@ -8,7 +8,7 @@
 // variable with an empty value counts as not set.
 //
 //	LEAN_CTX_DATA_DIR       where everything is kept    (default ~/.lean-ctx): absolute, or from ~
-//	LEAN_CTX_PROJECT_ROOT   the project                 (default: the working directory)
+//	LEAN_CTX_PROJECT_ROOT   the project                 (default: where the client works, else the working directory)
 //	LEAN_CTX_AGENT          the agent's id
 //	LEAN_CTX_LOG            debug, info, warn, error    (default warn)
 //	LEAN_CTX_MODELS_DIR     sentence transformers       (default: models in the data directory)
@@ -35,6 +35,7 @@ package config
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -72,6 +73,7 @@ const (
 type Config struct {
 	DataDir   string
 	Project   string     // where to look for the project: a path in it
+	Named     bool       // a person named it, by the flag or by the environment
 	Agent     string     // the agent's id; may be empty
 	LogLevel  slog.Level // of the log on standard error
 	ModelsDir string     // the directory of models for recall by meaning
@@ -99,7 +101,13 @@ func Load(project, agent string) (*Config, error) {
 		}
 		c.DataDir = filepath.Join(home, dataDirName)
 	}
-	c.Project = cmp.Or(project, env(ProjectVar), ".")
+	root := env(ProjectVar)
+	if strings.Contains(root, "${") { // the client did not expand its entry: that names nothing
+		root = ""
+	}
+	c.Project = cmp.Or(project, root)
+	c.Named = c.Project != ""
+	c.Project = cmp.Or(c.Project, ".")
 	c.ModelsDir = cmp.Or(env(ModelsDirVar), filepath.Join(c.DataDir, modelsDirName))
 	if err := c.Paths(&c.DataDir, &c.Project, &c.ModelsDir); err != nil {
 		return nil, err
@@ -196,6 +204,36 @@ func (c *Config) Home() (string, error) {
 		return "", errors.New("no home directory: it is not an absolute path")
 	}
 	return home, nil
+}
+
+// clientVars are the variables in which clients tell a server or a hook the directories that
+// are open in them. Several are a JSON list, or have commas or the system's sign between them.
+var clientVars = []string{"CLAUDE_PROJECT_DIR", "WORKSPACE_FOLDER_PATHS", "CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR", "QWEN_PROJECT_DIR", "DEVIN_PROJECT_DIR"}
+
+// ClientRoots are the directories that the client says are open in it. A variable that it did
+// not expand (${workspaceFolder}) names none.
+func ClientRoots() []string {
+	for _, name := range clientVars {
+		value := env(name)
+		var all []string
+		if info, err := os.Stat(value); err == nil && info.IsDir() {
+			all = []string{value}
+		} else if json.Unmarshal([]byte(value), &all) != nil {
+			sign := ","
+			if !strings.Contains(value, sign) {
+				sign = string(filepath.ListSeparator)
+			}
+			all = strings.Split(value, sign)
+		}
+		all = slices.DeleteFunc(all, func(dir string) bool { return !filepath.IsAbs(strings.TrimSpace(dir)) })
+		for i := range all {
+			all[i] = filepath.Clean(strings.TrimSpace(all[i]))
+		}
+		if len(all) > 0 {
+			return all
+		}
+	}
+	return nil
 }
 
 // Getenv reads a variable of another program, such as the directory of its files.

@@ -57,6 +57,7 @@ func TestLoad(t *testing.T) {
 		{"data directory alone", map[string]string{DataDirVar: "/d"}, "", "", "/d", "/w", "", "WARN"},
 		{"flags before environment", map[string]string{ProjectVar: "/p", AgentVar: "cursor-a3f8"}, "/q", "claude-1111", "/h/.lean-ctx", "/q", "claude-1111", "WARN"},
 		{"relative", map[string]string{ProjectVar: "../h"}, "", "", "/h/.lean-ctx", "/h", "", "WARN"},
+		{"not expanded by the client", map[string]string{ProjectVar: "${workspaceFolder}"}, "", "", "/h/.lean-ctx", "/w", "", "WARN"},
 		{"home", map[string]string{DataDirVar: "~/d", ProjectVar: "~/p/"}, "", "", "/h/d", "/h/p", "", "WARN"},
 		{"a tilde inside is a letter", map[string]string{DataDirVar: "/d/~/x"}, "", "", "/d/~/x", "/w", "", "WARN"},
 		{"white space around", map[string]string{DataDirVar: " /d ", AgentVar: " a-1 "}, "", "", "/d", "/w", "a-1", "WARN"},
@@ -199,5 +200,36 @@ func TestHooksOff(t *testing.T) {
 	t.Setenv(HooksVar, "perhaps")
 	if _, err := Load("", ""); err == nil {
 		t.Error("perhaps is neither on nor off")
+	}
+}
+
+// Clients write several directories in one of three ways.
+func TestClientRoots(t *testing.T) {
+	p := at(t, nil)
+	sign := string(filepath.ListSeparator)
+	for _, name := range clientVars {
+		t.Setenv(name, "")
+	}
+	if got := ClientRoots(); got != nil {
+		t.Errorf("nothing set: %q", got)
+	}
+	with := filepath.Join(p.root, "a,b")
+	if err := os.Mkdir(with, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	one, two := filepath.Join(p.root, "h"), filepath.Join(p.root, "w")
+	for value, want := range map[string][]string{
+		one: {one}, one + "," + two: {one, two}, one + sign + two: {one, two}, with: {with},
+		`["` + filepath.ToSlash(one) + `","` + filepath.ToSlash(two) + `"]`: {one, two},
+		"${workspaceFolder}": nil, "relative": nil, one + ", relative": {one}, "[1]": nil, " ": nil,
+	} {
+		t.Setenv("WORKSPACE_FOLDER_PATHS", value)
+		if got := ClientRoots(); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", value, got, want)
+		}
+	}
+	t.Setenv("CLAUDE_PROJECT_DIR", two)
+	if got := ClientRoots(); !slices.Equal(got, []string{two}) {
+		t.Errorf("%q", got)
 	}
 }

@@ -2,6 +2,7 @@ package mcpsrv
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -288,7 +289,7 @@ func TestGoroutinesEnd(t *testing.T) {
 // cannot tell of any says so.
 func TestNobodyLooksForNobody(t *testing.T) {
 	subscribe := handshake + `{"jsonrpc":"2.0","id":"s","method":"resources/subscribe","params":{"uri":"leanctx://briefing"}}` + "\n"
-	for name, o := range map[string]*Options{"with": {Stamp: func() string { return "" }}, "without": {}} {
+	for name, o := range map[string]*Options{"with": {Stamp: func(context.Context) string { return "" }}, "without": {}} {
 		s := New(new(notebook).table(), o)
 		var out bytes.Buffer
 		if err := s.ServeStdio(t.Context(), strings.NewReader(subscribe), &out); err != nil {

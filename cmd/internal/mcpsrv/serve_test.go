@@ -223,7 +223,7 @@ func TestContextEndsServing(t *testing.T) {
 func TestOnlyWhatChangedIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, writes := new(notebook), new(atomic.Int64)
-		s := New(n.table(), &Options{Stamp: func() string { return strconv.FormatInt(writes.Load(), 10) }})
+		s := New(n.table(), &Options{Stamp: func(context.Context) string { return strconv.FormatInt(writes.Load(), 10) }})
 		st, ct := mcp.NewInMemoryTransports()
 		if _, err := s.MCP().Connect(t.Context(), st, nil); err != nil {
 			t.Fatal(err)

@@ -23,6 +23,7 @@ import (
 	"crypto/rand"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -47,9 +48,9 @@ type Options struct {
 	Left func(session string)
 
 	// Stamp returns a text that changes whenever a resource may have changed. It
-	// is called twice a second while there are subscribers. nil: no
-	// subscriptions.
-	Stamp func() string
+	// is called twice a second while there are subscribers, with the context of
+	// one. nil: no subscriptions.
+	Stamp func(context.Context) string
 
 	Logger *slog.Logger // nil: no log
 
@@ -65,6 +66,9 @@ type Server struct {
 	options Options
 	session string // for transports whose sessions have no id
 	watch   *watch
+
+	workspaces sync.Map   // of the connections
+	binding    op.Binding // of requests that name no connection
 }
 
 // New makes a server of tools. It does no I/O.
@@ -84,7 +88,8 @@ func New(tools []*op.Tool, o *Options) *Server {
 		Capabilities: &mcp.ServerCapabilities{
 			Tools: &mcp.ToolCapabilities{}, Prompts: &mcp.PromptCapabilities{}, Resources: &mcp.ResourceCapabilities{},
 		},
-		SetCacheable: cacheable,
+		SetCacheable:            cacheable,
+		RootsListChangedHandler: s.rootsChanged,
 	}
 	if s.watch = (&watch{server: s, all: map[subscription]bool{}, seen: map[string]content{}}); s.options.Stamp != nil {
 		about.SubscribeHandler, about.UnsubscribeHandler = s.watch.subscribe, s.watch.unsubscribe
@@ -188,5 +193,6 @@ func (s *Server) caller(ctx context.Context, req request) op.Caller {
 	if info := req.ClientInfo(); info != nil && info.Name != "" {
 		c.Name = info.Name
 	}
+	c.Workspace = s.workspaceOf(ctx, req)
 	return c
 }

@@ -46,6 +46,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 // leave ends the subscriptions and agents of a connection.
 func (s *Server) leave(session *mcp.ServerSession) {
 	s.watch.drop(func(x subscription) bool { return x.session == session })
+	s.workspaces.Delete(session)
 	if s.options.Left != nil {
 		s.options.Left(session.ID())
 	}

@@ -3,10 +3,14 @@ package mcpsrv
 import (
 	"context"
 	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"leanctx/cmd/internal/op"
 )
 
 // watchEvery is the interval of polling while there are subscribers. A poll is a few stats
@@ -38,6 +42,7 @@ type watch struct {
 
 func (w *watch) subscribe(ctx context.Context, req *mcp.SubscribeRequest) error {
 	uri := req.Params.URI
+	ctx = op.WithCaller(ctx, w.server.caller(ctx, req))
 	text, err := w.server.text(ctx, uri)
 	if err != nil {
 		return err
@@ -95,20 +100,30 @@ func (w *watch) poll(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		stamp := w.server.options.Stamp()
+		w.mu.Lock()
+		seen := maps.Clone(w.seen)
+		w.mu.Unlock()
+		stamp := w.stamp(seen)
 		if stamp == last && !first {
 			continue
 		}
 		last = stamp
-		w.mu.Lock()
-		seen := maps.Clone(w.seen)
-		w.mu.Unlock()
 		for uri, was := range seen {
 			if err := w.compare(ctx, uri, was); err != nil {
 				w.server.options.Logger.Debug("a subscriber was not told of a change", "uri", uri, "error", err)
 			}
 		}
 	}
+}
+
+// stamp is another text whenever one of the resources may have changed. Those of one connection
+// have one project.
+func (w *watch) stamp(seen map[string]content) string {
+	stamps := map[string]bool{}
+	for _, was := range seen {
+		stamps[w.server.options.Stamp(was.ctx)] = true
+	}
+	return strings.Join(slices.Sorted(maps.Keys(stamps)), "\n")
 }
 
 // compare tells the subscribers of a resource if it holds something else than before.

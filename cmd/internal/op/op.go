@@ -74,6 +74,8 @@ type Caller struct {
 	Kind    string // user, agent, tool
 	Name    string // the client's name: "claude-code", "codex-mcp-client"
 	Session string // one connection or one shell session
+
+	Workspace *Workspace `json:",omitempty"` // of a call over MCP
 }
 
 type (

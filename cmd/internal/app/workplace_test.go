@@ -1,0 +1,268 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"leanctx/cmd/internal/config"
+)
+
+// unplaced is a home directory in which the process stands, as the server of a client does. Nobody
+// has named a project.
+func unplaced(t *testing.T, projects ...string) string {
+	t.Helper()
+	dir := home(t)
+	t.Setenv(config.ProjectVar, "")
+	for _, name := range []string{"CLAUDE_PROJECT_DIR", "WORKSPACE_FOLDER_PATHS", "CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR", "QWEN_PROJECT_DIR", "DEVIN_PROJECT_DIR"} {
+		t.Setenv(name, "")
+	}
+	for _, name := range projects {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	return dir
+}
+
+// with opens a connection of a client in which directories are open.
+func (s *stores) with(t *testing.T, roots ...string) client {
+	t.Helper()
+	c := dialWith(t, s, "2025-11-25", func(sdk *mcp.Client) {
+		for _, root := range roots {
+			sdk.AddRoots(&mcp.Root{URI: "file://" + filepath.ToSlash(root), Name: filepath.Base(root)})
+		}
+	})
+	return c
+}
+
+const rememberHere = `{"action":"remember","category":"where","key":"am-i","value":"STORED"}`
+
+func refusedWith(t *testing.T, what, got string, words ...string) {
+	t.Helper()
+	for _, w := range append([]string{"!"}, words...) {
+		if !strings.Contains(got, w) {
+			t.Errorf("%s: %q does not say %q", what, got, w)
+		}
+	}
+}
+
+// A server in the home directory must not pool all projects in one memory.
+func TestServerInTheHomeDirectory(t *testing.T) {
+	dir := unplaced(t, "work/app", "work/other")
+	s := serving(t)
+	c := dial(t, s, "")
+	refusedWith(t, "no project", c.call("ctx_knowledge", rememberHere), "is no project unless it is named", "project")
+	refusedWith(t, "a read", c.call("ctx_recall", `{"action":"recall","query":"x"}`), "is no project unless it is named")
+	if _, err := os.Stat(filepath.Join(dir, "data", "knowledge")); err == nil {
+		t.Error("something was stored")
+	}
+	// The first project that is named is the connection's.
+	app := filepath.Join(dir, "work", "app")
+	c.must("ctx_knowledge", strings.Replace(rememberHere, "{", `{"project":"`+app+`",`, 1))
+	if got := c.must("ctx_recall", `{"action":"recall","category":"where"}`); !strings.Contains(got, "STORED") {
+		t.Errorf("got %s", got)
+	}
+	refusedWith(t, "another", c.call("ctx_knowledge", strings.Replace(rememberHere, "{", `{"project":"`+filepath.Join(dir, "work/other")+`",`, 1)), "is not this session's", "cross_project_write")
+	// Another connection knows nothing of it.
+	refusedWith(t, "another connection", dial(t, s, "").call("ctx_knowledge", rememberHere), "is no project unless it is named")
+	// The home directory itself, if it is meant.
+	if got := s.with(t, dir).call("ctx_knowledge", rememberHere); !strings.HasPrefix(got, "!") {
+		t.Errorf("a client that is open in the home directory: %s", got)
+	}
+	dial(t, s, "").must("ctx_knowledge", strings.Replace(rememberHere, "{", `{"project":"~",`, 1))
+}
+
+func TestRootOfTheClient(t *testing.T) {
+	dir := unplaced(t, "work/app/sub", "work/web")
+	s := serving(t)
+	app, web := filepath.Join(dir, "work", "app"), filepath.Join(dir, "work", "web")
+	c := s.with(t, app)
+	c.must("ctx_knowledge", rememberHere)
+	if got := c.must("ctx_recall", `{"action":"recall","category":"where"}`); !strings.Contains(got, "STORED") {
+		t.Errorf("got %s", got)
+	}
+	if got := s.with(t, filepath.Join(app, "sub")).must("ctx_recall", `{"action":"recall","category":"where"}`); !strings.Contains(got, "STORED") {
+		t.Errorf("below it: %s", got)
+	}
+	// Several are several projects, and the call says which.
+	several := s.with(t, app, web)
+	refusedWith(t, "several", several.call("ctx_knowledge", rememberHere), "several directories are open", app, web)
+	several.must("ctx_knowledge", strings.Replace(rememberHere, "{", `{"project":"`+web+`",`, 1))
+	if got := several.must("ctx_recall", `{"action":"recall","category":"where","project":"`+app+`"}`); !strings.Contains(got, "STORED") || strings.Contains(got, "is not this session's") {
+		t.Errorf("got %s", got)
+	}
+	// The client's variable, or the working directory, decides among them.
+	t.Setenv("CLAUDE_PROJECT_DIR", web)
+	if got := s.with(t, app, web).must("ctx_recall", `{"action":"recall","category":"where"}`); !strings.Contains(got, "STORED") {
+		t.Errorf("got %s", got)
+	}
+	if got := dial(t, s, "").must("ctx_recall", `{"action":"recall","category":"where"}`); !strings.Contains(got, "STORED") {
+		t.Errorf("a client without roots: %s", got)
+	}
+	// What a person named comes before all that.
+	t.Setenv(config.ProjectVar, filepath.Join(dir, "my-app"))
+	if got := serving(t).with(t, app).must("ctx_recall", `{"action":"recall","category":"where"}`); strings.Contains(got, "STORED") {
+		t.Errorf("got %s", got)
+	}
+}
+
+// Who asks in the wrong directory is told so, and which projects are near.
+func TestEmptyProjectNamesTheNearOnes(t *testing.T) {
+	dir := unplaced(t, "work/app/deep", "work/web", "far/other", "far/work")
+	s := serving(t)
+	work := filepath.Join(dir, "work")
+	for _, name := range []string{"work/app", "work/web", "far/other", "far/work"} {
+		s.with(t, filepath.Join(dir, name)).must("ctx_knowledge", rememberHere)
+	}
+	c := s.with(t, work)
+	got := c.must("ctx_recall", `{"action":"recall","query":"anything"}`)
+	for _, want := range []string{"nothing is remembered of " + work + " yet", "app (" + work + "/app)", "web (" + work + "/web)", "work (" + dir + "/far/work)"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q does not say %q", got, want)
+		}
+	}
+	if strings.Contains(got, "other") {
+		t.Errorf("a far one is named: %s", got)
+	}
+	if got := s.with(t, filepath.Join(work, "app")).must("ctx_recall", `{"action":"recall","query":"anything"}`); strings.Contains(got, "nothing is remembered") {
+		t.Errorf("a project with facts: %s", got)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "data", "config.json"), []byte(`{"cross_project_search": false}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.must("ctx_recall", `{"action":"recall","query":"anything"}`); !strings.Contains(got, "nothing is remembered") || strings.Contains(got, "app (") {
+		t.Errorf("others are named all the same: %s", got)
+	}
+}
+
+// A call over MCP stays in the projects of its session.
+func TestCallsStayInTheirProject(t *testing.T) {
+	dir := unplaced(t, "work/mine", "work/theirs/.ssh")
+	mine, theirs := filepath.Join(dir, "work", "mine"), filepath.Join(dir, "work", "theirs")
+	other := serving(t)
+	other.with(t, theirs).must("ctx_knowledge", `{"action":"remember","category":"secret","key":"plan","value":"the plan"}`)
+	s := serving(t)
+	c := s.with(t, mine)
+	c.must("ctx_knowledge", rememberHere)
+	in := func(project, args string) string { return strings.Replace(args, "{", `{"project":"`+project+`",`, 1) }
+	read := in(theirs, `{"action":"recall","category":"secret"}`)
+
+	if got := c.must("ctx_recall", read); !strings.Contains(got, "the plan") || !strings.Contains(got, "project theirs (") || !strings.Contains(got, "is not this session's") {
+		t.Errorf("the answer does not name the project: %s", got)
+	}
+	if got := c.must("ctx_recall", in(mine, `{"action":"recall","category":"where"}`)); strings.Contains(got, "is not this session's") {
+		t.Errorf("one's own: %s", got)
+	}
+	for _, call := range [][2]string{
+		{"ctx_knowledge", `{"action":"remember","category":"secret","key":"plan","value":"another","source":"user"}`},
+		{"ctx_knowledge", `{"action":"remove","category":"secret","key":"plan"}`},
+		{"ctx_agent", `{"action":"register","agent_type":"claude","role":"dev"}`},
+		{"ctx_task", `{"action":"create","title":"x"}`},
+		{"ctx_share", `{"action":"push","paths":["x"]}`},
+	} {
+		refusedWith(t, call[0]+call[1], c.call(call[0], in(theirs, call[1])), "is not this session's", "cross_project_write")
+	}
+	refusedWith(t, "keys", c.call("ctx_share", in(filepath.Join(theirs, ".ssh"), `{"action":"push","paths":["id_ed25519"],"agent":"claude-0000"}`)), "is not this session's")
+
+	set := func(dir, text string) {
+		t.Helper()
+		if err := os.WriteFile(dir, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	settings := filepath.Join(dir, "data", "config.json")
+	set(settings, `{"cross_project_search": false, "cross_project_write": true}`)
+	for _, tool := range []string{"ctx_recall", "ctx_knowledge"} {
+		refusedWith(t, tool, c.call(tool, read), "is not this session's", `"cross_project_search" is off`)
+	}
+	set(settings, `{"cross_project_write": true}`)
+	c.must("ctx_knowledge", in(theirs, `{"action":"remember","category":"c","key":"k","value":"allowed"}`))
+	// A project may close itself, but open nothing.
+	set(filepath.Join(theirs, ".lean-ctx.json"), `{"cross_project_search": false}`)
+	refusedWith(t, "a project that closed itself", c.call("ctx_recall", read), "is not this session's")
+	set(settings, `{}`)
+	set(filepath.Join(theirs, ".lean-ctx.json"), `{"cross_project_write": true}`)
+	set(filepath.Join(mine, ".lean-ctx.json"), `{"cross_project_write": true}`)
+	refusedWith(t, "a repository opens nothing", c.call("ctx_knowledge", in(theirs, rememberHere)), "cross_project_write")
+	// Over HTTP too.
+	t.Setenv(config.ProjectVar, mine)
+	h := serveHTTP(t, serveArgs{}).dial(t, "/mcp", "")
+	refusedWith(t, "over HTTP", h.call("ctx_knowledge", in(theirs, rememberHere)), "is not this session's")
+}
+
+// An agent names files of the session's project alone, and overwrites none that is no export.
+func TestFilesOverMCP(t *testing.T) {
+	dir := unplaced(t, "work/app/sub/.git", "far")
+	app := filepath.Join(dir, "work", "app")
+	s := serving(t)
+	c := s.with(t, app)
+	c.must("ctx_knowledge", rememberHere)
+	path := func(name string) string { return filepath.Join(app, name) }
+	for name, text := range map[string]string{"notes.json": `{"mine": true}`, "empty": "", "go.mod": "module x\n", "rooms.md": "# mine", "../../far/backup.json": `{"schema": 1}`} {
+		if err := os.WriteFile(path(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(dir, "far"), path("out")); err != nil {
+		t.Skip(err)
+	}
+	for _, action := range []string{"export", "import"} {
+		for _, file := range []string{"../../far/x.json", filepath.Join(dir, "far", "backup.json"), "out/x.json", "/etc/passwd", "sub/.git/config"} {
+			refusedWith(t, action+" "+file, c.call("ctx_knowledge", `{"action":"`+action+`","file":"`+file+`"}`), "file")
+		}
+	}
+	for _, file := range []string{"notes.json", "empty", "go.mod"} {
+		for _, format := range []string{"json", "jsonl", "array"} {
+			refusedWith(t, "export "+file, c.call("ctx_knowledge", `{"action":"export","format":"`+format+`","file":"`+file+`"}`), "no export of lean-ctx")
+		}
+	}
+	refusedWith(t, "a folder of a person", c.call("ctx_knowledge", `{"action":"export","format":"md","file":"."}`), "no export of lean-ctx")
+	for file, format := range map[string]string{"backup.json": "json", "backup.jsonl": "jsonl", "array.json": "array", "memory": "md"} {
+		for range 2 { // its own it may write again
+			c.must("ctx_knowledge", `{"action":"export","format":"`+format+`","file":"`+file+`"}`)
+		}
+		if _, err := os.Stat(path(file)); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := c.must("ctx_knowledge", `{"action":"import","file":"backup.jsonl"}`); !strings.Contains(got, "Import complete") {
+		t.Errorf("got %s", got)
+	}
+}
+
+// What git ignores, and keys, a person shares or nobody.
+func TestIgnoredFilesAreNotShared(t *testing.T) {
+	dir := unplaced(t, "work/app")
+	app := filepath.Join(dir, "work", "app")
+	for name, text := range map[string]string{".gitignore": "*.log\nlocal/\n", ".env": "A=b\n", "x.log": "x\n", "deploy.pem": "x\n", "main.go": "package main\n", ".env.example": "A=\n"} {
+		if err := os.WriteFile(filepath.Join(app, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("x.log", filepath.Join(app, "link.txt")); err != nil {
+		t.Skip(err)
+	}
+	push := func(c client, agent, file string) string {
+		return c.call("ctx_share", `{"action":"push","paths":["`+file+`"],"agent":"`+agent+`"}`)
+	}
+	for _, git := range []bool{false, true} {
+		if git {
+			output(t, "git", os.Environ(), "-C", app, "init", "-q")
+		}
+		c := serving(t).with(t, app)
+		agent := c.register("claude", "dev")
+		for file, why := range map[string]string{".env": "holds a secret", "x.log": "is ignored by git", "deploy.pem": "holds a secret", "link.txt": "is ignored by git"} {
+			refusedWith(t, file, push(c, agent, file), why, "a person may share it")
+		}
+		for _, file := range []string{"main.go", ".env.example"} {
+			if got := push(c, agent, file); strings.HasPrefix(got, "!") {
+				t.Errorf("%s: %s", file, got)
+			}
+		}
+	}
+}
