@@ -179,6 +179,7 @@ func TestGitMustAccept(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("GIT_CONFIG_GLOBAL", config)
+	p = b.open(nil) // git is asked once in a process
 	b.same("a bare repository that git does not accept", app, b.lookup(p, "app/inner.git"), b.lookup(p, "app/inner.git/refs"))
 	b.repo("broken")
 	b.write("broken/.git/config", "[core]\n\trepositoryformatversion = 99\n")

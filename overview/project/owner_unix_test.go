@@ -45,6 +45,7 @@ func TestMarksOfAnotherUser(t *testing.T) {
 	}
 	t.Setenv("GIT_CONFIG_GLOBAL", config)
 	b.mkdir("trap/new")
+	p = b.open(nil) // git is asked once in a process
 	if trusted := b.resolve(p, "trap/new"); trusted.Name != "trap" || len(trusted.FirstCommits) != 1 {
 		t.Errorf("git was told to trust it: %+v", trusted)
 	}

@@ -129,6 +129,9 @@ func TestSettingsAfterASearchAreThoseOfTheCallsProject(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(other, ".lean-ctx.json"), []byte(rule), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(filepath.Join(dir, "data", "config.json"), []byte(`{"cross_project_write": true}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	c := dial(t, serving(t), "")
 	c.must("ctx_recall", `{"action":"search","query":"blue"}`)
 	got := c.must("ctx_task", fmt.Sprintf(`{"action":"create","title":"see SEC-123456","project":%q}`, other))
