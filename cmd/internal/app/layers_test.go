@@ -41,11 +41,11 @@ var mayImport = map[string][]string{
 	// floor 1: siblings never import siblings
 	"knowledge":          {"embed/vectors", "knowledge/conflict", "knowledge/fact", "knowledge/verdict", "knowledge/state", "knowledge/intent", "knowledge/reminder", "knowledge/meaning", "knowledge/index", "knowledge/recall", "knowledge/words", "knowledge/sourcefile", "knowledge/usage", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/fact":     {"internal/language", "knowledge/words", "knowledge/verdict", "formats", "internal/prose", "internal/refusal"}, // the stop words
-	"knowledge/state":    {"knowledge/fact", "knowledge/verdict", "knowledge/index", "internal/journal", "formats"},
+	"knowledge/state":    {"knowledge/fact", "knowledge/verdict", "knowledge/index", "knowledge/words", "internal/journal", "formats"},
 	"knowledge/advice":   {"embed/vectors", "knowledge", "knowledge/verdict", "knowledge/conflict", "knowledge/fact", "knowledge/state", "knowledge/meaning", "internal/journal", "internal/notice", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/briefing": {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/intent", "knowledge/reminder", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/history":  {"knowledge/verdict", "knowledge", "knowledge/drawing", "knowledge/fact", "knowledge/state", "internal/prose", "internal/refusal", "formats"},
-	"knowledge/replica":  {"internal/atomicfile", "knowledge", "knowledge/fact", "knowledge/state", "knowledge/verdict", "internal/journal", "internal/prose", "formats"},
+	"knowledge/replica":  {"internal/atomicfile", "knowledge", "knowledge/fact", "knowledge/state", "knowledge/verdict", "internal/journal", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/listing":  {"knowledge", "knowledge/drawing", "knowledge/fact", "knowledge/reminder", "knowledge/state", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/transfer": {"internal/atomicfile", "knowledge", "knowledge/listing", "knowledge/replica", "knowledge/fact", "knowledge/state", "knowledge/verdict", "internal/journal", "internal/prose", "internal/refusal", "formats", "formats/foreign", "formats/okf"},
 	"knowledge/intent":   {"knowledge/fact", "internal/prose"},

@@ -185,11 +185,14 @@ func TestTeamWithAMemoryInTheRepository(t *testing.T) {
 	m := newMachines(t)
 	m.on("a", 0, "remember", "auth/token", "Uses JWT")
 	m.on("a", 0, "sync")
-	m.says("b", "lean-ctx sync", "knowledge", "wakeup") // what the repository brings is told outside a team
+	m.says("b", "lean-ctx sync", "status") // what the repository brings is told outside a team, to the person
+	if out, _ := m.on("b", 0, "knowledge", "wakeup"); strings.Contains(out, "sync") {
+		t.Errorf("a briefing tells a model to sync: %s", out)
+	}
 	for _, machine := range []string{"a", "b"} {
 		m.on(machine, 0, "team", "join", m.url)
 		m.on(machine, 0, "remember", "db/engine", "PostgreSQL "+machine)
-		for _, command := range [][]string{{"doctor"}, {"knowledge", "wakeup"}, {"connect", "cursor"}} {
+		for _, command := range [][]string{{"doctor"}, {"status"}, {"knowledge", "wakeup"}, {"connect", "cursor"}} {
 			t.Setenv(config.DataDirVar, filepath.Join(m.dir, machine))
 			_, out, errs := do(t, "", command...)
 			if strings.Contains(out+errs, "sync") {
