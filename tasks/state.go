@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -122,6 +123,10 @@ func (p project) put(r *record) {
 type event struct {
 	Create *record `json:"create,omitempty"`
 	Change *change `json:"change,omitempty"`
+
+	// Move is of former versions and is not read: the changes beside it say all that it says. It is
+	// here so that it is no kind of a newer version.
+	Move json.RawMessage `json:"move,omitempty"`
 }
 
 // change is one change of a task, made at the time of its commit.
