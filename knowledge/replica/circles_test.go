@@ -17,7 +17,7 @@ import (
 	"leanctx/knowledge/state"
 )
 
-var hostile = flag.Int("hostile", 300, "random logs that are synced into a store (10000 for a long run)")
+var hostile = flag.Int("hostile", 90, "random logs that are synced into a store (10000 for a long run)")
 
 // inner is what a store believes of the facts of one room, to the byte but for counts of reading.
 func (m *machine) inner(t testing.TB, room string) string {
