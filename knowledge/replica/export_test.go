@@ -42,6 +42,7 @@ func ForgedLine(replica, op, key, value string, later bool) string {
 // ForgedErase erases a fact by its name.
 func ForgedErase(replica, category, key string) string {
 	l := &Line{ID: "11111111-901", At: time.Date(2026, 3, 1, 9, 0, 1, 0, time.UTC), Op: opErase, Name: hashed(formats.Name{Category: category, Key: key})}
+	l.Lines = []string{"OURS-2"} // the first line after the key: its writer claims to know it
 	return encodedAs(l, replica)
 }
 
