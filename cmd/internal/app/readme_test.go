@@ -91,6 +91,9 @@ func unparsed(words []string) string {
 	switch {
 	case err != nil:
 		return err.Error()
+	case c.HasSubCommands() && c.Runnable() && len(rest) == 0:
+		// It runs by itself, as sync does, or prints its subcommands.
+		return ""
 	case c.HasSubCommands() && !slices.ContainsFunc(rest, func(w string) bool { return strings.HasPrefix(w, "--") }):
 		return "no such command under " + c.CommandPath()
 	}
