@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"leanctx/internal/refusal"
 )
 
 // Of a project that is too much to read, the first files are read. The answer says how many
@@ -119,5 +122,16 @@ func TestHomeDirectory(t *testing.T) {
 		if !strings.Contains(o.Text(), dir) {
 			t.Errorf("%s is not named: %s", dir, o.Text())
 		}
+	}
+}
+
+// A tree that takes too long, as a whole disk does, ends with what to do.
+func TestOverviewEnds(t *testing.T) {
+	l := newLand(t)
+	m := NewMap(l.root, &MapOptions{Cache: l.cache})
+	m.maxTime = time.Nanosecond
+	_, err := m.Overview(t.Context(), Inquiry{})
+	if e, ok := errors.AsType[*refusal.HintError](err); !ok || !strings.Contains(e.Hint, "name a directory") {
+		t.Errorf("%v", err)
 	}
 }

@@ -52,12 +52,13 @@ type Map struct {
 	o    MapOptions
 
 	maxTotal int64 // bytes that are read; see [maxTotal]
+	maxTime  time.Duration
 	opened   int64 // files that the last call opened; for tests
 }
 
 // NewMap makes the map of the project at root, an absolute path. It reads nothing.
 func NewMap(root string, o *MapOptions) *Map {
-	m := &Map{root: root, maxTotal: maxTotal}
+	m := &Map{root: root, maxTotal: maxTotal, maxTime: maxTime}
 	if o != nil {
 		m.o = *o
 	}
@@ -82,9 +83,24 @@ const (
 	recentCommits    = 300 // for the recency of files
 )
 
+// maxTime is how long an overview may take. A whole disk would take far longer.
+const maxTime = time.Minute
+
+var errTooLong = errors.New("it took too long")
+
 // Overview sorts the project's files by how much they matter for a task, and
 // adds the briefing. The same tree, state and day give the same answer.
 func (m *Map) Overview(ctx context.Context, q Inquiry) (Overview, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, m.maxTime, errTooLong)
+	defer cancel()
+	o, err := m.overview(ctx, q)
+	if err != nil && errors.Is(context.Cause(ctx), errTooLong) {
+		return Overview{}, &refusal.HintError{Problem: fmt.Sprintf("%s has too many files for an overview within %s", m.root, m.maxTime), Hint: "name a directory that is a project"}
+	}
+	return o, err
+}
+
+func (m *Map) overview(ctx context.Context, q Inquiry) (Overview, error) {
 	if q.Budget < 0 {
 		return Overview{}, refusal.Argument("budget", "budget %d is negative", q.Budget)
 	}

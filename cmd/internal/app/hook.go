@@ -12,6 +12,7 @@ import (
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
+	"leanctx/internal/secret"
 )
 
 // hookName is the command that clients' hooks call. Main looks for it before it makes the other
@@ -51,6 +52,10 @@ func runHook(ctx context.Context, args []string, in io.Reader, out io.Writer) in
 	}
 	if cli.Terminal(in) {
 		call.In = nil
+	}
+	call.Clean = func(text string) string {
+		clean, _ := secret.BuiltIn().Clean(text)
+		return clean
 	}
 	s := newStores(c, func(string) {})
 	s.teamWait = 0

@@ -53,6 +53,7 @@ type Call struct {
 	Dir    string    // the working directory, if the client names none
 	Data   string    // our data directory
 	Now    func() time.Time
+	Clean  func(text string) string // takes secrets out of what is logged; nil: there are none
 
 	// Open opens the project of a session. It returns nil if hooks are off there.
 	Open func(ctx context.Context, s *Session) (ProjectView, error)
@@ -280,7 +281,28 @@ func (c Call) log(text string, err error) {
 		_ = os.Rename(path, path+".1") // two at once: one of them does it
 	}
 	if f, e := openFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY); e == nil {
-		slog.New(slog.NewTextHandler(f, nil)).Warn(text, "client", c.Client, "event", c.Event, "error", err)
+		slog.New(slog.NewTextHandler(f, nil)).Warn(text, "client", c.clean(c.Client), "event", c.clean(c.Event), "error", c.clean(fmt.Sprint(err)))
 		_ = f.Close()
 	}
+}
+
+// clean is a text without secrets.
+func (c Call) clean(text string) string {
+	if c.Clean == nil {
+		return text
+	}
+	return c.Clean(text)
+}
+
+// sessionName is the client's name of the session, as it stands in logs. One that holds a secret is
+// replaced, and is still another's for each session.
+func (c Call) sessionName(in input) string {
+	name := in.session()
+	if strings.Trim(name, "0123456789abcdefABCDEF-") == "" { // as nearly all clients name theirs
+		return name
+	}
+	if clean := c.clean(name); clean != name {
+		return clean + "-" + shortHash(name)
+	}
+	return name
 }

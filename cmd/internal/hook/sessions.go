@@ -74,7 +74,7 @@ func (c Call) session(in input) *Session {
 		now = c.Now()
 	}
 	s := &Session{Client: c.Client, Dir: c.Dir, data: c.Data, follows: c.Event == SessionStart && in.text("source") == byClear}
-	s.event = SessionEvent{At: now.UTC(), Client: c.Client, Session: in.session(), Event: c.Event, trace: trace{ID: rand.Text(), Began: now.UTC()}}
+	s.event = SessionEvent{At: now.UTC(), Client: c.Client, Session: c.sessionName(in), Event: c.Event, trace: trace{ID: rand.Text(), Began: now.UTC()}}
 	s.event.Cleared = c.Event == SessionEnd && in.text("reason") == byClear
 	return s
 }

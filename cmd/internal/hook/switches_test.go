@@ -139,3 +139,23 @@ func TestDoctorShowsTheLastFailure(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 }
+
+// A secret in a session's name or in a file's stands in no log. Two such sessions stay two.
+func TestNoSecretInTheLogs(t *testing.T) {
+	clean := func(text string) string { return strings.NewReplacer("S3CRET", "…", "0THER", "…").Replace(text) }
+	c := Call{Client: "codex", Event: SessionStart, Data: t.TempDir(), Clean: clean}
+	c.log("no answer", errors.New("open /x/S3CRET.txt: no such file"))
+	text, err := os.ReadFile(filepath.Join(c.Data, "logs", "hook.log"))
+	if err != nil || strings.Contains(string(text), "S3CRET") || !strings.Contains(string(text), "no such file") {
+		t.Errorf("%s, %v", text, err)
+	}
+	one, two := c.session(input{"session_id": "s-S3CRET"}), c.session(input{"session_id": "s-0THER"})
+	if a, b := one.event.Session, two.event.Session; a == b || strings.Contains(a+b, "S3CRET") || strings.Contains(a+b, "0THER") {
+		t.Errorf("%s, %s", a, b)
+	}
+	for _, name := range []string{"0123abcd-4567-89ef", "my session"} {
+		if got := c.session(input{"session_id": name}).event.Session; got != name {
+			t.Errorf("%s became %s", name, got)
+		}
+	}
+}
