@@ -8,6 +8,7 @@ import (
 	"go/token"
 	"io"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,16 +40,15 @@ var mayImport = map[string][]string{
 	"embed":                                 {"internal/atomicfile"},
 	"embed/vectors":                         {"internal/atomicfile"},
 	// floor 1: siblings never import siblings
-	"knowledge":          {"embed/vectors", "knowledge/conflict", "knowledge/fact", "knowledge/verdict", "knowledge/state", "knowledge/intent", "knowledge/reminder", "knowledge/meaning", "knowledge/index", "knowledge/recall", "knowledge/words", "knowledge/sourcefile", "knowledge/usage", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
+	"knowledge":          {"embed/vectors", "knowledge/conflict", "knowledge/fact", "knowledge/verdict", "knowledge/state", "knowledge/reminder", "knowledge/meaning", "knowledge/index", "knowledge/recall", "knowledge/words", "knowledge/sourcefile", "knowledge/usage", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/fact":     {"internal/language", "knowledge/words", "knowledge/verdict", "formats", "internal/prose", "internal/refusal"}, // the stop words
 	"knowledge/state":    {"knowledge/fact", "knowledge/verdict", "knowledge/index", "knowledge/words", "internal/journal", "formats"},
 	"knowledge/advice":   {"embed/vectors", "knowledge", "knowledge/verdict", "knowledge/conflict", "knowledge/fact", "knowledge/state", "knowledge/meaning", "internal/journal", "internal/notice", "internal/prose", "internal/refusal", "formats"},
-	"knowledge/briefing": {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/intent", "knowledge/reminder", "internal/prose", "internal/refusal", "formats"},
+	"knowledge/briefing": {"knowledge", "knowledge/fact", "knowledge/state", "knowledge/reminder", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/history":  {"knowledge/verdict", "knowledge", "knowledge/drawing", "knowledge/fact", "knowledge/state", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/replica":  {"internal/atomicfile", "knowledge", "knowledge/fact", "knowledge/state", "knowledge/verdict", "internal/journal", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/listing":  {"knowledge", "knowledge/drawing", "knowledge/fact", "knowledge/reminder", "knowledge/state", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/transfer": {"internal/atomicfile", "knowledge", "knowledge/listing", "knowledge/replica", "knowledge/fact", "knowledge/state", "knowledge/verdict", "internal/journal", "internal/prose", "internal/refusal", "formats", "formats/foreign", "formats/okf"},
-	"knowledge/intent":   {"knowledge/fact", "internal/prose"},
 	"knowledge/reminder": {"knowledge/fact", "internal/prose", "formats"},
 	"knowledge/meaning":  {"internal/atomicfile", "embed/vectors", "knowledge/fact"},
 	"knowledge/usage":    {"internal/atomicfile", "knowledge/fact"},
@@ -156,6 +156,19 @@ func TestLayers(t *testing.T) {
 	packages := listPackages(t)
 	if len(packages) < 8 {
 		t.Fatalf("only %d packages were found", len(packages))
+	}
+	there := map[string]bool{}
+	for _, p := range packages {
+		for own := strings.TrimPrefix(p.ImportPath, module+"/"); own != "."; own = path.Dir(own) {
+			there[own] = true
+		}
+	}
+	for name, allowed := range mayImport {
+		for _, p := range append([]string{name}, allowed...) {
+			if !there[p] {
+				t.Errorf("the rule of %s names %s, which is no package", name, p)
+			}
+		}
 	}
 	for _, p := range packages {
 		own := strings.TrimPrefix(p.ImportPath, module+"/")
