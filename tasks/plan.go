@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 
 	"leanctx/formats"
 	"leanctx/formats/plan"
+	"leanctx/internal/args"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
@@ -129,18 +131,13 @@ func (a PlanFile) read(root string) (text []byte, name string, err error) {
 	if !within {
 		name = filepath.Base(a.File)
 	}
-	info, err := os.Stat(a.File)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
+	text, err = args.File(root, a.File, maxPlan)
+	switch _, ofFile := errors.AsType[*fs.PathError](err); {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, "", refusal.NotFound("No such file: %s", a.File)
-	case err != nil:
-		return nil, "", err
-	case !info.Mode().IsRegular():
-		return nil, "", refusal.Argument("file", "%s is no ordinary file", a.File)
-	case info.Size() > maxPlan:
-		return nil, "", refusal.Argument("file", "%s has more than %d MiB", name, maxPlan>>20)
+	case err != nil && !ofFile:
+		return nil, "", refusal.Argument("file", "%s %v", a.File, err)
 	}
-	text, err = os.ReadFile(a.File)
 	return text, name, err
 }
 

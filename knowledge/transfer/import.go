@@ -32,6 +32,7 @@ type Incoming struct {
 	DryRun      bool   `json:"dry_run,omitempty" jsonschema:"say what would happen, write nothing"`
 	SkipBad     bool   `json:"skip_bad,omitempty" jsonschema:"import the good lines of a file with bad ones"`
 	KeepPrivacy bool   `json:"keep_privacy,omitempty" jsonschema:"project_only stays; else it becomes shared, since the earlier lean-ctx wrote it by default"`
+	MaxMiB      int    `json:"max_mib,omitempty" jsonschema:"largest size of the file in MiB (default 256)"`
 
 	Data            io.Reader `json:"-"` // instead of the file, when the caller has it
 	DisputeOutdated bool      `json:"-"` // with skip-existing: another value than ours becomes a dispute

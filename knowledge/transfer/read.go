@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 
 	"leanctx/formats"
 	"leanctx/formats/foreign"
+	"leanctx/internal/args"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
@@ -20,6 +22,25 @@ const (
 	maxNotes     = 5_000
 	maxNoteBytes = 64 << 20
 )
+
+// maxImport is how many MiB a file may have, unless a call says otherwise.
+const maxImport = 256
+
+// most is how many bytes an import may have.
+func (in Incoming) most() (int64, error) {
+	if in.MaxMiB < 0 || in.MaxMiB > 1<<20 {
+		return 0, refusal.Argument("max_mib", "max_mib %d is not between 1 and %d", in.MaxMiB, 1<<20)
+	}
+	return int64(cmp.Or(in.MaxMiB, maxImport)) << 20, nil
+}
+
+// wrong is the error about a file that is not read. Errors of the file system name it themselves.
+func (in Incoming) wrong(err error) error {
+	if _, ok := errors.AsType[*fs.PathError](err); ok || err == nil {
+		return err
+	}
+	return refusal.Argument("file", "%s %v", in.name(), err)
+}
 
 // input is what an import reads.
 type input struct {
@@ -31,10 +52,14 @@ type input struct {
 
 // read reads the file or the directory of an import. root is the project's.
 func (in Incoming) read(root string) (x input, err error) {
-	if in.Data != nil {
-		x.text, err = io.ReadAll(in.Data)
-		x.files = []foreign.File{{Name: named(root, in.File), Text: x.text}}
+	most, err := in.most()
+	if err != nil {
 		return x, err
+	}
+	if in.Data != nil {
+		x.text, err = args.Bounded(in.Data, most)
+		x.files = []foreign.File{{Name: named(root, in.File), Text: x.text}}
+		return x, in.wrong(err)
 	}
 	if err := refusal.Required("file", in.File); err != nil {
 		return x, err
@@ -46,9 +71,13 @@ func (in Incoming) read(root string) (x input, err error) {
 	case err != nil:
 		return x, err
 	case info.IsDir():
+		if err := args.Inside(root, in.File); err != nil {
+			return x, in.wrong(err)
+		}
 		return x, x.readNotes(root, in.File)
 	}
-	x.text, err = os.ReadFile(in.File)
+	x.text, err = args.File(root, in.File, most)
+	err = in.wrong(err)
 	switch f := (foreign.File{Name: named(root, in.File), Text: x.text}); {
 	case err != nil:
 	case isRoom(f):
@@ -110,6 +139,7 @@ func (x *input) readNotes(root, dir string) error {
 		}
 		file := foreign.File{Name: named(root, filepath.Join(dir, filepath.FromSlash(name))), Text: text}
 		if !strings.Contains(name, "/") && isRoom(file) && len(text) <= maxNoteBytes-total {
+			total += len(text)
 			x.rooms = append(x.rooms, file)
 			return nil
 		}
