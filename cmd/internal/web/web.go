@@ -363,6 +363,10 @@ func (s *Server) logged(next http.Handler) http.Handler {
 	})
 }
 
+// routes are the first parts of the addresses that there are. Others are not repeated in the log:
+// they can be anything, also a secret that was pasted.
+var routes = [...]string{"", "healthz", "projects", "api", "mcp", "a2a", "events", "facts", "doubts", "agents", "briefings", "health", "page", "do", ".well-known"}
+
 // route is the part of an address that names no content: a fact's address holds its name.
 func route(r *http.Request) string {
 	path := r.URL.Path
@@ -371,18 +375,19 @@ func route(r *http.Request) string {
 		prefix, path = path[:len("/p/")+16], rest[16:]
 	}
 	parts := strings.SplitN(path, "/", 5)
-	keep := 2
-	if len(parts) > 1 && parts[1] == "api" {
-		keep = 4
-	}
-	for i, p := range parts {
-		if i >= keep {
-			parts[i] = "…"
-		} else if len(p) > 40 {
-			parts[i] = p[:40] + "…"
+	known := len(parts) > 1 && parts[0] == "" && slices.Contains(routes[:], parts[1])
+	api := known && parts[1] == "api"
+	for i, p := range parts[min(1, len(parts)):] {
+		if i > 0 && !(api && i < 3 && isName(p)) || i == 0 && !known {
+			parts[i+1] = "…"
 		}
 	}
 	return prefix + strings.Join(parts, "/")
+}
+
+// isName reports whether a part of an address can be the name of a tool or an action.
+func isName(s string) bool {
+	return len(s) <= 24 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz_-") == ""
 }
 
 // responseMeter notes what was answered, and limits the time of each write: a client that does

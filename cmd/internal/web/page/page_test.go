@@ -316,6 +316,18 @@ func TestAddressesCannotPutWordsOnThePage(t *testing.T) {
 	}
 }
 
+// A title repeats the names of an address. What a person does not see in them is shown.
+func TestTitlesShowWhatIsHidden(t *testing.T) {
+	f := newFixture(t)
+	for _, path := range []string{"/facts/a%1b%5B2J/b%E2%80%AEc", "/facts/?category=a%1b%5B2J&key=b%E2%80%AEc", "/?category=a%1b&q="} {
+		w := httptest.NewRecorder()
+		f.handler.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+		if html := w.Body.String(); strings.ContainsAny(html, "\x1b\u202e") {
+			t.Errorf("%s: hidden characters in %.600q", path, html)
+		}
+	}
+}
+
 func TestReadOnlyPageHasNoButtons(t *testing.T) {
 	f := newFixture(t)
 	f.story()
