@@ -48,7 +48,7 @@ var mayImport = map[string][]string{
 	"knowledge/history":  {"knowledge/verdict", "knowledge", "knowledge/drawing", "knowledge/fact", "knowledge/state", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/replica":  {"internal/atomicfile", "knowledge", "knowledge/fact", "knowledge/state", "knowledge/verdict", "internal/journal", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/listing":  {"knowledge", "knowledge/drawing", "knowledge/fact", "knowledge/reminder", "knowledge/state", "internal/prose", "internal/refusal", "formats"},
-	"knowledge/transfer": {"internal/atomicfile", "knowledge", "knowledge/listing", "knowledge/replica", "knowledge/fact", "knowledge/state", "knowledge/verdict", "internal/journal", "internal/prose", "internal/refusal", "formats", "formats/foreign", "formats/okf"},
+	"knowledge/transfer": {"internal/args", "internal/atomicfile", "knowledge", "knowledge/listing", "knowledge/replica", "knowledge/fact", "knowledge/state", "knowledge/verdict", "internal/journal", "internal/prose", "internal/refusal", "formats", "formats/foreign", "formats/okf"},
 	"knowledge/reminder": {"knowledge/fact", "internal/prose", "formats"},
 	"knowledge/meaning":  {"internal/atomicfile", "embed/vectors", "knowledge/fact"},
 	"knowledge/usage":    {"internal/atomicfile", "knowledge/fact"},
