@@ -100,6 +100,9 @@ func (x *examination) examine(ctx context.Context) {
 		x.problem("project", err.Error(), "")
 	case !p.Known:
 		x.fine("project", p.Root+": nothing is remembered of it yet")
+		if brings := repositoryBrings(projectPlace{Project: p, at: &membership{}}); brings != "" {
+			x.fine("sync", brings+": lean-ctx sync")
+		}
 	default:
 		x.store(ctx)
 		x.team(ctx)
