@@ -23,14 +23,15 @@ func of(alphabet string, n int) maker {
 
 func after(prefix string, parts ...maker) maker {
 	return func(r *rand.Rand) string {
-		s := prefix
+		var s strings.Builder
+		s.WriteString(prefix)
 		for i, p := range parts {
 			if i > 0 {
-				s += "_"
+				s.WriteString("_")
 			}
-			s += p(r)
+			s.WriteString(p(r))
 		}
-		return s
+		return s.String()
 	}
 }
 

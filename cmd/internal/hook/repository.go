@@ -34,7 +34,7 @@ func withoutLinks(root, path string) error {
 		return &FileError{Path: path, Problem: "is not in " + root}
 	}
 	at := root
-	for _, name := range strings.Split(rel, string(filepath.Separator)) {
+	for name := range strings.SplitSeq(rel, string(filepath.Separator)) {
 		at = filepath.Join(at, name)
 		info, err := os.Lstat(at)
 		if os.IsNotExist(err) {
