@@ -55,8 +55,11 @@ func writeCopy(dir string, lines []*Line) error {
 		text := l.text
 		if l.foreign {
 			how := fromNow
-			if l.former {
+			switch {
+			case l.former:
 				how = fromFormer
+			case l.erasedHere:
+				how = fromErased
 			}
 			text = l.tail(how + cmp.Or(l.writer.key, fromNobody))
 		}
@@ -99,6 +102,7 @@ func Purge(dir string, gone []formats.Tombstone) error {
 	for i, l := range lines {
 		if name, ok := erased[l.ref()]; ok && l.Op != opGone {
 			lines[i], changed = l.gone(name, key), true
+			lines[i].erasedHere = l.foreign
 		}
 	}
 	if !changed {

@@ -156,7 +156,7 @@ func sameErasure(own, shared formats.Tombstone) bool {
 
 // attribute notes about which facts a line is: by the names that they have now.
 func (f *Folded) attribute(l *Line) {
-	if l.Op == opGone && !f.admits { // what is gone of others says nothing about an erasure here
+	if l.Op == opGone && (!f.admits || l.erasedHere) { // what others call gone says nothing about an erasure here
 		f.gone[l.Name] = append(f.gone[l.Name], l)
 	}
 	for _, n := range operations[l.Op].facts(l) {

@@ -76,14 +76,15 @@ type Line struct {
 	Redacted string `json:"redacted,omitempty"` // digest of the line before a secret was taken out of it here; formerly its checksum
 	Policy   int    `json:"policy"`
 
-	text    []byte // as it was read or written, with its signature and its checksum
-	body    int    // how much of the text is signed, but for the last brace
-	sig     []byte // nil: it has none
-	digest  string // of what is signed: two lines with the same digest are one
-	writer  writer
-	seq     uint64
-	foreign bool // another replica wrote it: in the copy alone
-	former  bool // a former version took it in: it counts as it did then
+	text       []byte // as it was read or written, with its signature and its checksum
+	body       int    // how much of the text is signed, but for the last brace
+	sig        []byte // nil: it has none
+	digest     string // of what is signed: two lines with the same digest are one
+	writer     writer
+	seq        uint64
+	foreign    bool // another replica wrote it: in the copy alone
+	erasedHere bool // the store erased what it said: in the copy alone
+	former     bool // a former version took it in: it counts as it did then
 
 	// What a fold finds out: see [Folded.part].
 	trusted bool // its writer is
@@ -133,13 +134,14 @@ var (
 //
 // sig is the writer's signature of the line without these members. crc is the checksum of all
 // before it. from stands in the copy alone: whether a former version took the line of another
-// replica in, and the fingerprint of the key that verified it, zeros where none did.
+// replica in, or it was erased here, and the fingerprint of the key that verified it, zeros where none did.
 const (
 	fromMember, fromLen = `,"from":"`, len(`,"from":"-0123456789abcdef"`)
 	sigMember, sigLen   = `,"sig":"`, len(`,"sig":""`) + 86
 	crcMember, crcLen   = `,"crc":"`, len(`,"crc":"1f83d9ab"}`)
 	fromNobody          = "0000000000000000"
 	fromFormer          = "f" // before the fingerprint: a former version took the line in
+	fromErased          = "e" // what the line said was erased here
 	fromNow             = "-"
 )
 
@@ -248,7 +250,7 @@ func parseLine(text []byte, most int, copied bool) (*Line, error) {
 	if l.foreign = from != ""; l.foreign && from[1:] != fromNobody {
 		l.writer.key = from[1:]
 	}
-	l.former = strings.HasPrefix(from, fromFormer)
+	l.former, l.erasedHere = strings.HasPrefix(from, fromFormer), strings.HasPrefix(from, fromErased)
 	if l.foreign && len(l.Redacted) == len(l.digest) {
 		l.digest = l.Redacted
 	}
