@@ -385,7 +385,7 @@ func looksRandom(s string) bool {
 		if randomRun(s[i:end]) {
 			odd += end - i
 		}
-		if run := s[i:end]; strings.IndexAny(run, "0123456789") >= 0 && strings.IndexByte("0123456789", run[len(run)-1]) < 0 {
+		if run := s[i:end]; strings.ContainsAny(run, "0123456789") && strings.IndexByte("0123456789", run[len(run)-1]) < 0 {
 			mixed += end - i
 			mixedRuns++
 		}

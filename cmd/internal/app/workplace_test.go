@@ -34,6 +34,7 @@ func (s *stores) with(t *testing.T, roots ...string) client {
 	t.Helper()
 	c := dialWith(t, s, "2025-11-25", func(sdk *mcp.Client) {
 		for _, root := range roots {
+			//lint:ignore SA1019 clients of 2025-11-25 have roots
 			sdk.AddRoots(&mcp.Root{URI: "file://" + filepath.ToSlash(root), Name: filepath.Base(root)})
 		}
 	})

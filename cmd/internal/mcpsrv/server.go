@@ -88,7 +88,8 @@ func New(tools []*op.Tool, o *Options) *Server {
 		Capabilities: &mcp.ServerCapabilities{
 			Tools: &mcp.ToolCapabilities{}, Prompts: &mcp.PromptCapabilities{}, Resources: &mcp.ResourceCapabilities{},
 		},
-		SetCacheable:            cacheable,
+		SetCacheable: cacheable,
+		//lint:ignore SA1019 see roots.go
 		RootsListChangedHandler: s.rootsChanged,
 	}
 	if s.watch = (&watch{server: s, all: map[subscription]bool{}, seen: map[string]content{}}); s.options.Stamp != nil {
