@@ -117,7 +117,9 @@ func allLetters(s string) bool {
 }
 
 // quotedPassword judges what stands in quotes as a password: no word about one.
-func quotedPassword(s string) bool { return !placeholder(s) && (len(s) < 6 || passwordWord(s)) }
+func quotedPassword(s string) bool {
+	return !placeholder(s) && !strings.Contains(s, "%s") && (len(s) < 6 || passwordWord(s)) // %s: a program fills it in
+}
 
 // cookieValue judges the value of a session's cookie.
 func cookieValue(s string) bool {

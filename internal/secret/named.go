@@ -68,7 +68,7 @@ func (m *matcher) named(text, low string, at int, word string, spans []span) ([]
 			i = end + 1
 			continue
 		}
-		if len(value) >= minRandom && !reference(value) && looksRandom(value) {
+		if len(value) >= minRandom && !reference(value) && !(end < len(text) && text[end] == ')' && called(value)) && looksRandom(value) {
 			if !judged && !secretName(text[from:to], low[:from], k, follows) {
 				break
 			}
@@ -352,6 +352,15 @@ func computed(s string) bool {
 	open := strings.IndexAny(s, "([")
 	code := func(c byte) bool { return word(c) || strings.IndexByte(".:,-/ ()[]{}'\"", c) >= 0 }
 	return open > 0 && allBytes(s, code) && !looksRandom(s[:open])
+}
+
+// called reports whether a value is the beginning of a call, up to its last argument: load_key2(path.
+func called(s string) bool {
+	name, argument, ok := strings.Cut(s, "(")
+	identifier := func(s string) bool {
+		return s != "" && (s[0] < '0' || s[0] > '9') && allBytes(s, func(c byte) bool { return letterOrDigit(c) || c == '_' || c == '.' })
+	}
+	return ok && len(name) < minRandom && identifier(name) && identifier(argument)
 }
 
 // mostlyWords reports whether most of a path is words.
