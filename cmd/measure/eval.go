@@ -90,7 +90,15 @@ func evaluate(ctx context.Context, dir string, o evalOptions) (r EvalReport, err
 	if err != nil {
 		return r, err
 	}
-	vars := []string{"LEAN_CTX_DATA_DIR=" + filepath.Join(dir, "data")}
+	data := filepath.Join(dir, "data")
+	vars := []string{"LEAN_CTX_DATA_DIR=" + data}
+	// One server writes into the project of each set.
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		return r, err
+	}
+	if err := os.WriteFile(filepath.Join(data, "config.json"), []byte(`{"cross_project_write": true}`), 0o600); err != nil {
+		return r, err
+	}
 	if o.models != "" {
 		vars = append(vars, "LEAN_CTX_MODELS_DIR="+o.models)
 	}

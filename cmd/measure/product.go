@@ -129,6 +129,7 @@ func (s *server) call(action string, args object) (string, error) {
 	for _, c := range answer.Content {
 		if c, ok := c.(*mcp.TextContent); ok {
 			text.WriteString(c.Text)
+			break // notes for the caller stand in blocks of their own
 		}
 	}
 	if answer.IsError {
