@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"leanctx/internal/atomicfile"
 	"leanctx/overview/tree"
@@ -18,7 +20,7 @@ import (
 // The cache is one file: a line that names the format, the CRC-32 of the rest, and the rest in
 // gob.
 const (
-	cacheMagic = "lean-ctx map 8\n"
+	cacheMagic = "lean-ctx map 9\n"
 	maxCache   = 1 << 30 // bytes; what is larger is not ours
 )
 
@@ -67,6 +69,25 @@ func loadCache(name string) (*stored, error) {
 }
 
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
+
+// withoutSecrets forgets the files whose names hold a secret, and cleans the messages of
+// commits. Such files are read again each time. What a file says was cleaned when it was read.
+func (s *stored) withoutSecrets(clean func(string) string) {
+	var all strings.Builder
+	for _, e := range s.Entries {
+		all.WriteString(e.Path + "\n")
+	}
+	if held := func(e *entry) bool { return clean(e.Path) != e.Path }; clean(all.String()) != all.String() {
+		s.Entries = slices.DeleteFunc(slices.Clone(s.Entries), held)
+	}
+	h := tree.History{Touched: maps.Clone(s.History.Touched)}
+	maps.DeleteFunc(h.Touched, func(name string, _ int) bool { return clean(name) != name })
+	for _, c := range s.History.Commits {
+		files := slices.DeleteFunc(slices.Clone(c.Files), func(name string) bool { return clean(name) != name })
+		h.Commits = append(h.Commits, tree.Commit{Subject: clean(c.Subject), Files: files})
+	}
+	s.History = h
+}
 
 // saveCache replaces the cache. It is not synced: after a crash a damaged one is
 // noticed, and read as none.

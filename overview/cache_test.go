@@ -104,7 +104,7 @@ func TestCacheThatIsNoGood(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, bad := range map[string][]byte{
-		"empty": {}, "torn": good[:len(good)/2], "a bit": flip(good, len(good)-9), "newer": append([]byte("lean-ctx map 9\n"), good[15:]...), "foreign": []byte("{}"),
+		"empty": {}, "torn": good[:len(good)/2], "a bit": flip(good, len(good)-9), "newer": append([]byte("lean-ctx map A\n"), good[15:]...), "foreign": []byte("{}"),
 	} {
 		if err := os.WriteFile(name, bad, 0o600); err != nil {
 			t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
+	"leanctx/internal/secret"
 	"leanctx/overview/tree"
 )
 
@@ -39,6 +40,7 @@ type Work struct {
 type MapOptions struct {
 	Cache    string                // the directory of the cache, which may be deleted at any time; empty: none is kept
 	Memory   Memory                // may be nil
+	Redactor *secret.Redactor      // takes secrets out of what is told and cached; default the built-in rules
 	Git      string                // the git program; default "git"
 	Progress func(done, total int) // of reading files; never called twice at once; may be nil
 	Now      func() time.Time
@@ -65,6 +67,7 @@ func NewMap(root string, o *MapOptions) *Map {
 	if m.o.Now == nil {
 		m.o.Now = time.Now
 	}
+	m.o.Redactor = cmp.Or(m.o.Redactor, secret.BuiltIn())
 	m.o.Logger = cmp.Or(m.o.Logger, slog.New(slog.DiscardHandler))
 	return m
 }
@@ -122,7 +125,7 @@ func (m *Map) overview(ctx context.Context, q Inquiry) (Overview, error) {
 	budget := cmp.Or(q.Budget, defaultMapBudget)
 	o := Overview{Root: filepath.Join(m.root, filepath.FromSlash(dir)), Task: q.Task, Note: found.Note}
 	listable := slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool { return e.Skip })
-	r := ranking{entries: listable, task: q.Task, touched: recency(listable, history.Touched), commits: history.Commits, dir: dir, memory: m.naming(ctx, q.Task)}
+	r := ranking{clean: m.clean, entries: listable, task: q.Task, touched: recency(listable, history.Touched), commits: history.Commits, dir: dir, memory: m.naming(ctx, q.Task)}
 	order, matched := r.rank()
 	if slices.ContainsFunc(found.Separate, func(other string) bool { return strings.HasPrefix(dir+"/", other) }) {
 		o.note("another repository, or installed packages: not looked into as a part of this project")
@@ -141,7 +144,16 @@ func (m *Map) overview(ctx context.Context, q Inquiry) (Overview, error) {
 	}
 	o.fill(&r, order, budget*bytesPerToken-len(o.Briefing))
 	o.skip(entries, dir, found.Separate)
+	for i, d := range o.Skipped.Directories {
+		o.Skipped.Directories[i] = m.clean(d)
+	}
 	return o, nil
+}
+
+// clean is a text without its secrets.
+func (m *Map) clean(text string) string {
+	text, _ = m.o.Redactor.Clean(text)
+	return text
 }
 
 // note adds a part to the sentence on what is unusual.
@@ -198,7 +210,7 @@ func (m *Map) entries(ctx context.Context, found *tree.Tree, known *stored) (ent
 		return nil, h, err
 	}
 	defer root.Close()
-	s := &scanner{root: root, now: m.o.Now, progress: m.o.Progress, maxTotal: m.maxTotal}
+	s := &scanner{root: root, clean: m.clean, now: m.o.Now, progress: m.o.Progress, maxTotal: m.maxTotal}
 	old := make(map[string]*entry, len(known.Entries))
 	for _, e := range known.Entries {
 		old[e.Path] = e
@@ -218,6 +230,7 @@ func (m *Map) entries(ctx context.Context, found *tree.Tree, known *stored) (ent
 	}
 	if news && m.o.Cache != "" {
 		known.Entries = entries
+		known.withoutSecrets(m.clean)
 		if err := saveCache(cacheFile(m.o.Cache, m.root), known); err != nil {
 			m.o.Logger.Debug("the cache of the overview was not written", "error", err)
 		}

@@ -14,7 +14,8 @@ import (
 
 // ranking sorts the files of a project for one task.
 type ranking struct {
-	entries []*entry // those that can be listed
+	clean   func(string) string // takes secrets out of a text
+	entries []*entry            // those that can be listed
 	task    string
 	touched []float64 // 0 to 1
 	commits []tree.Commit

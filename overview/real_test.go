@@ -203,7 +203,7 @@ func TestRealPython(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := source.Read(name, string(data))
+		got := source.Read(name, string(data), nil)
 		if len(want[name].Names) > len(got.Names)+got.More { // methods of the same name count each
 			t.Errorf("%s: %d definitions, not %d", name, len(got.Names)+got.More, len(want[name].Names))
 		}

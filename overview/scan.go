@@ -84,8 +84,9 @@ type scanner struct {
 	root     *os.Root
 	now      func() time.Time
 	progress func(done, total int)
-	maxTotal int64        // bytes; see [maxTotal]
-	opened   atomic.Int64 // files that were opened; tests count them
+	clean    func(string) string // takes secrets out
+	maxTotal int64               // bytes; see [maxTotal]
+	opened   atomic.Int64        // files that were opened; tests count them
 }
 
 // scan returns an entry for each file, in order. An entry of old is valid while size and time
@@ -158,7 +159,7 @@ func share(l source.Language, size int64) int64 {
 // nameOnly is the entry of a file that was not read. Its time is never final.
 func nameOnly(f tree.File) *entry {
 	e := &entry{File: f, ReadAt: math.MinInt64 / 2, unopened: true, Language: source.Of(f.Path)}
-	e.Terms, e.Weight = pack(source.Read(f.Path, "").Terms)
+	e.Terms, e.Weight = pack(source.Read(f.Path, "", nil).Terms)
 	return e
 }
 
@@ -174,7 +175,7 @@ func (s *scanner) read(f tree.File) *entry {
 		e.Skip = true
 		return e
 	}
-	src := source.Read(e.Path, string(data))
+	src := source.Read(e.Path, string(data), s.clean)
 	e.Skip, e.Pkg, e.Doc, e.Names, e.More, e.Imports = src.Generated, src.Package, src.Doc, src.Names, src.More, src.Imports
 	e.Terms, e.Weight = pack(src.Terms)
 	return e

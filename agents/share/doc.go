@@ -31,5 +31,7 @@
 // are not what was shared and are not shown.
 //
 // Contents are shown between fences longer than any run of backticks in them, so no file can
-// end its own block. Characters that nobody sees are shown as escapes; JSON has the text as it is. A random fence was rejected: the same share should read the same.
+// end its own block, and a line before them says that they are data. A character that
+// nobody sees and the < of a tag are shown as escapes. JSON escapes them in its own way, so a
+// program has the text as it is. A random fence was rejected: the same share should read the same.
 package share

@@ -59,6 +59,9 @@ func Brief(s string) string {
 // one ([Escaped]).
 func Line(s string) string { return escape(s, "") }
 
+// Lines is a text as it is but for what [Escaped] reports. Line breaks and tabs stay.
+func Lines(s string) string { return escape(s, "\n\r\t") }
+
 // Indent indents each line of a text with the same blanks. Tabs stay.
 func Indent(s, blanks string) string {
 	// All lines at once: a tag can begin on one and end on the next.

@@ -16,7 +16,7 @@ import (
 func joined(files map[string]string) []string {
 	var list []File
 	for name, text := range files {
-		f := source.Read(name, text)
+		f := source.Read(name, text, nil)
 		list = append(list, File{Path: name, Language: f.Language, Package: f.Package, Imports: f.Imports})
 	}
 	slices.SortFunc(list, func(a, b File) int { return strings.Compare(a.Path, b.Path) })

@@ -52,7 +52,7 @@ func BenchmarkRead(b *testing.B) {
 		b.SetBytes(total)
 		for b.Loop() {
 			for i := range names {
-				Read(names[i], texts[i])
+				Read(names[i], texts[i], nil)
 			}
 		}
 	})

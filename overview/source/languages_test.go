@@ -73,7 +73,7 @@ var readings = []struct {
 
 func TestLanguages(t *testing.T) {
 	for _, r := range readings {
-		got := Read(r.file, r.src)
+		got := Read(r.file, r.src, nil)
 		for what, pair := range map[string][2]any{
 			"package": {r.pkg, got.Package}, "doc": {r.doc, got.Doc}, "names": {r.names, got.Names}, "imports": {r.imports, got.Imports},
 		} {
@@ -88,7 +88,7 @@ func TestLanguages(t *testing.T) {
 		}
 		// What breaks off is read as far as it goes, and ends.
 		for i := 0; i < len(r.src); i += 11 {
-			Read(r.file, r.src[:i])
+			Read(r.file, r.src[:i], nil)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("a.cs", "$@$\"\"\"")
 	f.Add("tsconfig.json", "{\"compilerOptions\":{\"paths\":{\"a\":[\"b\",],}}}")
 	f.Fuzz(func(t *testing.T, name, src string) {
-		got := Read(name, src)
+		got := Read(name, src, nil)
 		if len(got.Doc) > maxDoc+3 || len(got.Names) > maxNames || len(got.Imports) > maxImports || len(got.Terms) > maxTerms {
 			t.Errorf("%d bytes of doc, %d names, %d imports, %d terms", len(got.Doc), len(got.Names), len(got.Imports), len(got.Terms))
 		}

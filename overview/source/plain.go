@@ -20,7 +20,8 @@ func (r *reader) plain(src string) {
 	case nodeModule:
 		var p struct{ Name, Description string }
 		if json.Unmarshal([]byte(src), &p) == nil {
-			r.out.Package, r.out.Doc = p.Name, sentence(p.Description)
+			r.out.Package = p.Name
+			r.describe(p.Description)
 		}
 	case markdown:
 		r.title(src)
@@ -55,7 +56,7 @@ func (r *reader) title(src string) {
 		}
 		line = unlinked(strings.TrimSpace(strings.TrimLeft(line, "#")))
 		if r.out.Doc == "" {
-			r.out.Doc = sentence(strings.ToValidUTF8(line, "?"))
+			r.describe(strings.ToValidUTF8(line, "?"))
 		}
 		r.terms.add(line, weighProse)
 	}

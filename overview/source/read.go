@@ -14,7 +14,7 @@ type File struct {
 	Imports   []string // as they are written, in a form that depends on the language; see Read
 	Names     []string // the main definitions, in the order of the file, maxNames at most
 	More      int      // definitions beside those
-	Doc       string   // the first sentence of its leading comment, maxDoc bytes at most
+	Doc       string   // the first sentence of its leading comment, without secrets, maxDoc bytes at most
 	Terms     []Term   // sorted by hash
 }
 
@@ -30,7 +30,8 @@ const (
 )
 
 // Read reads a file of the given name. Text that is not UTF-8, does not
-// compile or breaks off is read as far as it goes.
+// compile or breaks off is read as far as it goes. clean takes the secrets out of a text; it
+// may be nil. No string of the result holds one.
 //
 // Imports are written so that they can be resolved without the file:
 //
@@ -43,12 +44,15 @@ const (
 //   - C#: a namespace.
 //   - Ruby: "./path" for require_relative, "path" for require.
 //   - PHP: `A\B\C`, and "./path" for included files.
-func Read(name, src string) *File {
+func Read(name, src string, clean func(string) string) *File {
 	src = strings.TrimPrefix(src, "\ufeff")
 	if strings.HasPrefix(src, "#!") {
 		_, src, _ = strings.Cut(src, "\n")
 	}
-	r := &reader{out: &File{Language: Of(name)}, terms: newTerms()}
+	if clean == nil {
+		clean = func(s string) string { return s }
+	}
+	r := &reader{out: &File{Language: Of(name)}, terms: newTerms(), clean: clean}
 	r.terms.path(name)
 	switch l := r.out.Language; {
 	case generated(l, name, src):
@@ -62,7 +66,29 @@ func Read(name, src string) *File {
 		r.plain(src)
 	}
 	r.out.Terms = r.terms.list()
+	r.withoutSecrets()
 	return r.out
+}
+
+// withoutSecrets cleans the strings of the file but its description, which was cleaned
+// before it was cut. Almost no file has a secret there, so all are tried at once.
+func (r *reader) withoutSecrets() {
+	all := r.out.Package + "\n" + strings.Join(r.out.Names, "\n") + "\n" + strings.Join(r.out.Imports, "\n")
+	if r.clean(all) == all {
+		return
+	}
+	r.out.Package = r.clean(r.out.Package)
+	for _, list := range [][]string{r.out.Names, r.out.Imports} {
+		for i, s := range list {
+			list[i] = r.clean(s)
+		}
+	}
+}
+
+// describe takes the first sentence of a text for the file's description. Secrets are
+// taken out first: the half of one would not be found.
+func (r *reader) describe(text string) {
+	r.out.Doc = sentence(r.clean(Clip(text, proseBytes)))
 }
 
 // reader gathers what a file says.
@@ -70,6 +96,7 @@ type reader struct {
 	out   *File
 	terms *terms
 	prose int // words of comments so far
+	clean func(string) string
 }
 
 // define notes a definition.
@@ -104,7 +131,7 @@ func (r *reader) remark(comment string, main bool) {
 		return
 	}
 	if main && len(r.out.Names) < lateDoc && r.out.Doc == "" && strings.ContainsAny(clean, " .\n") {
-		r.out.Doc = sentence(clean)
+		r.describe(clean)
 	}
 	if r.prose < maxProse {
 		r.prose += r.terms.add(Clip(clean, proseBytes), weighProse)

@@ -72,7 +72,7 @@ var mayImport = map[string][]string{
 	"overview/source":  {"formats", "knowledge/words"},
 	"overview/graph":   {"overview/source"},
 	"overview/project": {"internal/journal", "internal/refusal", "overview/tree"},
-	"overview":         {"internal/atomicfile", "internal/prose", "internal/refusal"},
+	"overview":         {"internal/atomicfile", "internal/prose", "internal/refusal", "internal/secret"},
 	// floor 2
 	"cmd/internal/op": {"internal/prose", "knowledge", "knowledge/advice", "knowledge/briefing", "knowledge/history", "knowledge/listing", "knowledge/transfer", "agents", "agents/cost", "agents/share", "tasks", "overview", "internal/journal", "internal/refusal", "formats"},
 	// floor 2½: none imports another

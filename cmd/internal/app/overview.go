@@ -20,8 +20,12 @@ func (s *stores) overviewMap(ctx context.Context, sc op.Scope) (*overview.Map, e
 	if err != nil {
 		return nil, err
 	}
+	r, err := s.redactor(sc)
+	if err != nil {
+		return nil, err
+	}
 	return overview.NewMap(w.project.Root, &overview.MapOptions{
-		Cache: filepath.Join(s.config.DataDir, "overview", w.project.Hash), Memory: overviewMemory{store, w.intends}, Progress: op.Progress(ctx), Logger: s.logger,
+		Cache: filepath.Join(s.config.DataDir, "overview", w.project.Hash), Redactor: r, Memory: overviewMemory{store, w.intends}, Progress: op.Progress(ctx), Logger: s.logger,
 	}), nil
 }
 
