@@ -1,6 +1,7 @@
 package project
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // An identity file is a claim. It opens a project where that is known already, in the same
@@ -231,5 +233,44 @@ func BenchmarkResolveKnown(b *testing.B) {
 				}
 			})
 		})
+	}
+}
+
+// The whole history has to be walked for its first commits, and anybody can make a long one. A hook
+// waits for a hint no more than for anything else, and neither does a person.
+func TestNobodyWaitsForALongHistory(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the git that is slow is a shell script")
+	}
+	b := newBench(t)
+	b.repo("long")
+	slow := "#!/bin/sh\ncase \"$*\" in *rev-list*) exec sleep 20;; esac\nexec git \"$@\"\n"
+	if err := os.WriteFile(b.path("slow-git"), []byte(slow), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p := b.open(&Options{Git: b.path("slow-git"), GitTimeout: 10 * time.Second})
+	for _, c := range []struct {
+		name  string
+		limit time.Duration // of the call; 0: none
+		most  time.Duration
+		call  func(context.Context, string) (Project, error)
+	}{
+		{"a hook reads", 4 * time.Second, 2 * time.Second, p.Lookup},
+		{"a command reads", 0, 3 * time.Second, p.Lookup},
+		{"a hook writes", 8 * time.Second, 5 * time.Second, p.Resolve},
+	} {
+		ctx := t.Context()
+		if c.limit > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, c.limit)
+			defer cancel()
+		}
+		start := time.Now()
+		if _, err := c.call(ctx, b.path("long")); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if d := time.Since(start); d > c.most {
+			t.Errorf("%s: %v", c.name, d)
+		}
 	}
 }

@@ -306,7 +306,7 @@ func (p *Registry) askGit(ctx context.Context, s *observation) error {
 			s.firstCommits, _ = list.([]string)
 		}
 		if !known {
-			s.firstCommits = p.firstCommits(ctx, s.gitRoot, s.common)
+			s.firstCommits = p.firstCommits(ctx, s.gitRoot, s.common, p.listTime(ctx, s.learn))
 			p.answers.Store("commits "+s.key()+s.Birth, s.firstCommits)
 		}
 	}
@@ -561,16 +561,33 @@ func hasCommit(gitDir, common string) bool {
 	return false
 }
 
+// hintTime is how long git may list the first commits for an operation that only reads.
+const hintTime = 100 * time.Millisecond
+
+// listTime is how long git may list the first commits: it walks the whole history, and anybody can
+// make a long one. Where they are only for a hint, an answer does not wait for them. A hook has
+// little time, and is a new process each time.
+func (p *Registry) listTime(ctx context.Context, learn bool) time.Duration {
+	most, share := min(hintTime, p.o.GitTimeout), time.Duration(50)
+	if learn {
+		most, share = p.o.GitTimeout, 10
+	}
+	if until, ok := ctx.Deadline(); ok {
+		most = min(most, time.Until(until)/share)
+	}
+	return most
+}
+
 // firstCommits asks git for the commits without parents that HEAD and the branches go back to. None if there
 // is no git, no commit, a history cut short (then they are not the first), or no time.
-func (p *Registry) firstCommits(ctx context.Context, root, common string) []string {
+func (p *Registry) firstCommits(ctx context.Context, root, common string, most time.Duration) []string {
 	if _, err := os.Stat(filepath.Join(common, "shallow")); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, p.o.GitTimeout)
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	out, err := p.git(ctx, root, "rev-list", "--max-parents=0", "--branches", "HEAD")
-	if err != nil { // a HEAD without a commit
+	if err != nil && ctx.Err() == nil { // a HEAD without a commit
 		out, err = p.git(ctx, root, "rev-list", "--max-parents=0", "--branches")
 	}
 	if err != nil {

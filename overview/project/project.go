@@ -31,7 +31,7 @@
 // The hash is the beginning of SHA-256 of the place, with a counter if it is taken or belonged
 // to a forgotten project. It never changes and is never reused. A random hash was rejected: a
 // command that only reads could not find an unrecorded project. git runs only at a new place,
-// for two seconds at most.
+// for two seconds at most, and for a tenth of one where an operation only reads.
 package project
 
 import (
