@@ -114,8 +114,12 @@ func TestNoLineOfARepositoryChangesWhatWasAssertedHere(t *testing.T) {
 			m.put(m.id+".jsonl", m.logs()[m.id+".jsonl"]+b.String())
 		}
 		m.clock = m.clock.Add(time.Minute)
-		if _, err := m.try(); err != nil {
+		r, err := m.try()
+		if err != nil {
 			t.Fatalf("log %d: %v", i, err)
+		}
+		if r.Written > 20 {
+			t.Fatalf("log %d had this store write %d lines, and nobody said anything here", i, r.Written)
 		}
 		if got := m.inner(t, "arch"); got != want {
 			t.Fatalf("log %d changed what was asserted here:\n%s\n%s", i, difference(want, got), b.String())

@@ -271,6 +271,7 @@ type plan struct {
 	known   []*Line // of the copy
 	ours    []*Line // that this store writes
 	theirs  []*Line // that others wrote since
+	held    []*Line // of theirs, what is left out
 	folded  *Folded
 	next    formats.Replica
 	events  []state.Event
@@ -576,9 +577,31 @@ func (p *plan) fold(h home, o Options) error {
 		p.ours = append(p.ours, more...)
 		p.report.Accepted, p.report.Waiting = append(p.report.Accepted, waiting...), nil
 	}
-	held := setOf(p.folded.Held)
-	p.theirs = slices.DeleteFunc(p.theirs, func(l *Line) bool { return held[l] })
+	p.leaveOut(h)
 	return nil
+}
+
+// maxFolds is how often lines are folded again without those that were held.
+const maxFolds = 3
+
+// leaveOut leaves out what is held. The times of other lines of the same writer may depend on it,
+// and the next sync does not have it. So the rest is folded as the next sync will fold it.
+func (p *plan) leaveOut(h home) {
+	for i := 0; ; i++ {
+		held := setOf(p.folded.Held)
+		left := slices.DeleteFunc(slices.Clone(p.theirs), func(l *Line) bool {
+			if held[l] || i >= maxFolds && !l.guards {
+				p.held = append(p.held, l)
+				return true
+			}
+			return false
+		})
+		if len(left) == len(p.theirs) {
+			return
+		}
+		p.theirs = left
+		p.folded = Fold(p.all(), p.trusted, h)
+	}
 }
 
 // advance notes how far the store has read. What is held was not read, and what comes after it
@@ -586,8 +609,9 @@ func (p *plan) fold(h home, o Options) error {
 func (p *plan) advance(commit uint64, now time.Time) {
 	n, all := &p.next, p.all()
 	n.Lines, n.Commit, n.Synced, n.Refold = len(all), commit, now, false
-	held, first := setOf(p.folded.Held), map[writer]uint64{}
-	for _, l := range p.folded.Held {
+	left := append(slices.Clone(p.held), p.folded.Held...)
+	held, first := setOf(left), map[writer]uint64{}
+	for _, l := range left {
 		if seq, ok := first[l.writer]; !ok || l.seq < seq {
 			first[l.writer] = l.seq
 		}
