@@ -48,6 +48,34 @@ var wants = map[string]string{
 	sensitiveKey:           `must be a list of {"id": …, "pattern": …}`,
 }
 
+// narrow has a member of a project's settings be no wider than the user's: a clone cannot open what
+// the user closed. It says what the project's file cannot do; empty: nothing. The rules of
+// "sensitive" are added to the user's.
+var narrow = map[string]func(project *Settings, user Settings) (opens string){
+	"worktrees": func(s *Settings, user Settings) string {
+		if s.Worktrees == Isolate || user.Worktrees == Share {
+			return ""
+		}
+		s.Worktrees = user.Worktrees
+		return `cannot be "share"`
+	},
+	"cross_project_search": switched(func(s *Settings) *bool { return &s.CrossProjectSearch }),
+	"cross_project_write":  switched(func(s *Settings) *bool { return &s.CrossProjectWrite }),
+	"auto_diary":           switched(func(s *Settings) *bool { return &s.AutoDiary }),
+	"hooks":                switched(func(s *Settings) *bool { return &s.Hooks }),
+}
+
+// switched is the rule of a member that a project can only switch off.
+func switched(of func(*Settings) *bool) func(*Settings, Settings) string {
+	return func(s *Settings, user Settings) string {
+		if on := of(s); *on && !*of(&user) {
+			*on = false
+			return "cannot be switched on"
+		}
+		return ""
+	}
+}
+
 func defaults() Settings {
 	return Settings{Worktrees: Share, CrossProjectSearch: true, AutoDiary: true, Hooks: true}
 }
@@ -73,13 +101,11 @@ func (c *Config) For(dir, root string) (Settings, error) {
 	if _, err := s.read(path); err != nil {
 		return s, err
 	}
-	// A clone cannot open what the user closed, and cannot change the user's rules.
-	if s.CrossProjectSearch && !user.CrossProjectSearch {
-		s.warn(path, "cross_project_search was switched off in %s and cannot be switched on here", c.UserFile())
-		s.CrossProjectSearch = false
+	for _, key := range slices.Sorted(maps.Keys(narrow)) {
+		if opens := narrow[key](&s, user); opens != "" {
+			s.warn(path, "%s %s here, only in %s", key, opens, c.UserFile())
+		}
 	}
-	s.CrossProjectWrite = s.CrossProjectWrite && user.CrossProjectWrite
-	s.AutoDiary, s.Hooks = s.AutoDiary && user.AutoDiary, s.Hooks && user.Hooks
 	rules := user.Sensitive
 	for _, r := range s.Sensitive {
 		if slices.ContainsFunc(user.Sensitive, func(u secret.Rule) bool { return u.ID == r.ID }) {

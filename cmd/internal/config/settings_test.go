@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -53,15 +54,18 @@ func TestSettings(t *testing.T) {
 		{"byte order mark", map[string]string{user: "\ufeff{\"worktrees\": \"isolate\"}"}, Settings{Hooks: true, AutoDiary: true, Worktrees: Isolate, CrossProjectSearch: true}},
 		{"user", map[string]string{user: `{"worktrees": "isolate", "cross_project_search": false, "sensitive": [{"id": "ticket", "pattern": "SEC-[0-9]+"}]}`},
 			Settings{Hooks: true, AutoDiary: true, Worktrees: Isolate, Sensitive: []secret.Rule{ticket}}},
-		{"project before user", map[string]string{user: `{"worktrees": "isolate"}`, project: `{"worktrees": "share", "cross_project_search": false}`},
-			Settings{Hooks: true, AutoDiary: true, Worktrees: Share}},
+		{"a project may be narrower", map[string]string{project: `{"worktrees": "isolate", "cross_project_search": false, "hooks": false}`},
+			Settings{AutoDiary: true, Worktrees: Isolate}},
+		{"a project may not join what the user has set apart", map[string]string{user: `{"worktrees": "isolate"}`, project: `{"worktrees": "share"}`},
+			Settings{Hooks: true, AutoDiary: true, Worktrees: Isolate, CrossProjectSearch: true, Warnings: []string{
+				"ROOT/p/.lean-ctx.json: worktrees cannot be \"share\" here, only in ROOT/data/config.json"}}},
 		{"both add rules", map[string]string{
 			user:    `{"sensitive": [{"id": "ticket", "pattern": "SEC-[0-9]+"}]}`,
 			project: `{"sensitive": [{"id": "host", "pattern": "\\bdb[0-9]\\.internal\\b"}]}`},
 			Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Sensitive: []secret.Rule{ticket, host}}},
 		{"a clone cannot open what the user closed", map[string]string{user: `{"cross_project_search": false}`, project: `{"cross_project_search": true}`},
 			Settings{Hooks: true, AutoDiary: true, Worktrees: Share, Warnings: []string{
-				"ROOT/p/.lean-ctx.json: cross_project_search was switched off in ROOT/data/config.json and cannot be switched on here"}}},
+				"ROOT/p/.lean-ctx.json: cross_project_search cannot be switched on here, only in ROOT/data/config.json"}}},
 		{"unknown keys", map[string]string{user: `{"worktree": "isolate", "colour": "red", "croos_project_search": false}`},
 			Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Warnings: []string{
 				`ROOT/data/config.json: unknown key "colour"`,
@@ -113,6 +117,37 @@ func TestSettings(t *testing.T) {
 }
 
 // A link may lead anywhere, and a directory or a pipe is no file.
+// Each member that a project's file can set has a rule by which it is no wider than the user's. Here
+// the user has closed all that can be closed, and the project opens it.
+func TestProjectOnlyNarrows(t *testing.T) {
+	var closed, open Settings
+	closed.Worktrees, open.Worktrees = Isolate, Share
+	kind := reflect.TypeFor[Settings]()
+	for i := range kind.NumField() {
+		key := kind.Field(i).Tag.Get("json")
+		if key == "-" || key == sensitiveKey {
+			continue
+		}
+		rule := narrow[key]
+		if rule == nil {
+			t.Errorf("%s has no rule", key)
+			continue
+		}
+		if field := reflect.ValueOf(&open).Elem().Field(i); field.Kind() == reflect.Bool {
+			field.SetBool(true)
+		}
+		if reflect.ValueOf(open).Field(i).Equal(reflect.ValueOf(closed).Field(i)) {
+			t.Errorf("%s: the test knows no value that is wider", key)
+		}
+		if rule(&open, closed) == "" {
+			t.Errorf("%s: nothing is said", key)
+		}
+	}
+	if diff := cmp.Diff(closed, open); diff != "" {
+		t.Errorf("-closed +opened:\n%s", diff)
+	}
+}
+
 func TestProjectFileIsRegular(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, map[string]string{"far": `{"hooks": false}`, "dir/.lean-ctx.json/": ""})
