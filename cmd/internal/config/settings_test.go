@@ -44,6 +44,9 @@ func TestSettings(t *testing.T) {
 	ticket := secret.Rule{ID: "ticket", Pattern: "SEC-[0-9]+"}
 	host := secret.Rule{ID: "host", Pattern: `\bdb[0-9]\.internal\b`}
 	const user, project = "data/config.json", "p/.lean-ctx.json"
+	only := func(key string) []string {
+		return []string{"ROOT/p/.lean-ctx.json: " + key + " cannot be switched on here, only in ROOT/data/config.json"}
+	}
 	tests := []struct {
 		name  string
 		files map[string]string
@@ -64,8 +67,7 @@ func TestSettings(t *testing.T) {
 			project: `{"sensitive": [{"id": "host", "pattern": "\\bdb[0-9]\\.internal\\b"}]}`},
 			Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Sensitive: []secret.Rule{ticket, host}}},
 		{"a clone cannot open what the user closed", map[string]string{user: `{"cross_project_search": false}`, project: `{"cross_project_search": true}`},
-			Settings{Hooks: true, AutoDiary: true, Worktrees: Share, Warnings: []string{
-				"ROOT/p/.lean-ctx.json: cross_project_search cannot be switched on here, only in ROOT/data/config.json"}}},
+			Settings{Hooks: true, AutoDiary: true, Worktrees: Share, Warnings: only("cross_project_search")}},
 		{"unknown keys", map[string]string{user: `{"worktree": "isolate", "colour": "red", "croos_project_search": false}`},
 			Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Warnings: []string{
 				`ROOT/data/config.json: unknown key "colour"`,
@@ -76,12 +78,12 @@ func TestSettings(t *testing.T) {
 			project: `{"sensitive": [{"id": "ticket", "pattern": "nothing"}]}`},
 			Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Sensitive: []secret.Rule{ticket},
 				Warnings: []string{`ROOT/p/.lean-ctx.json: the rule "ticket" of ROOT/data/config.json counts`}}},
-		{"no automatic diary, whoever says so", map[string]string{user: `{"auto_diary": false}`, project: `{"auto_diary": true}`}, Settings{Hooks: true, Worktrees: Share, CrossProjectSearch: true}},
+		{"no automatic diary, whoever says so", map[string]string{user: `{"auto_diary": false}`, project: `{"auto_diary": true}`}, Settings{Hooks: true, Worktrees: Share, CrossProjectSearch: true, Warnings: only("auto_diary")}},
 		{"no automatic diary in a project", map[string]string{project: `{"auto_diary": false}`}, Settings{Hooks: true, Worktrees: Share, CrossProjectSearch: true}},
 		{"writing into other projects", map[string]string{user: `{"cross_project_write": true}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, CrossProjectWrite: true}},
-		{"a clone cannot allow it", map[string]string{project: `{"cross_project_write": true}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
+		{"a clone cannot allow it", map[string]string{project: `{"cross_project_write": true}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Warnings: only("cross_project_write")}},
 		{"but forbid it", map[string]string{user: `{"cross_project_write": true}`, project: `{"cross_project_write": false}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
-		{"hooks off, whoever says so", map[string]string{user: `{"hooks": false}`, project: `{"hooks": true}`}, Settings{AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
+		{"hooks off, whoever says so", map[string]string{user: `{"hooks": false}`, project: `{"hooks": true}`}, Settings{AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Warnings: only("hooks")}},
 		{"found from below, as far as the work tree", map[string]string{"p/.git/": "", project: `{"worktrees": "isolate"}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Isolate, CrossProjectSearch: true}},
 		{"not from above the work tree", map[string]string{"p/a/.git": "gitdir: x", project: `{"worktrees": "isolate"}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
 		{"not from above without a work tree", map[string]string{project: `{"worktrees": "isolate"}`, "p/a/b/": ""}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
