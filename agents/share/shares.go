@@ -298,6 +298,7 @@ func (s *core) read(ctx context.Context, x *shared, content bool) Share {
 			continue
 		}
 		if text, ok := s.contents(ctx, x.ID, f); ok {
+			text, _ = s.secrets.Clean(text) // a member of the team may not have done so
 			y.Content = &text
 		} else {
 			y.State = stateDamaged

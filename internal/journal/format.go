@@ -55,6 +55,7 @@ import (
 //   - generation counts how often the journal was rewritten. repairs counts the
 //     rewrites in which a commit was lost.
 //   - {"seq":1207,"prev":"…","lost":true} takes the place of a lost commit.
+//   - {"sum":"…","seq":1208,…} is a commit of a remote log without its secrets; see [original].
 //
 // # The snapshot
 //
@@ -107,16 +108,27 @@ func jsonLine(v any) line {
 // line is one line whose checksum is right.
 type line struct {
 	off  int64  // where it begins
-	sum  uint32 // its checksum
+	sum  uint32 // its checksum; of a redacted commit, that of the original
 	body []byte // the JSON
 	seq  uint64
 	prev uint32
 	lost bool
+
+	redacted bool   // see [original]
+	own      uint32 // the checksum of body, if it is redacted
+}
+
+// written is the checksum that the line has in a file.
+func (l line) written() uint32 {
+	if l.redacted {
+		return l.own
+	}
+	return l.sum
 }
 
 // appendTo appends the line in the form that it has in a file.
 func (l line) appendTo(b []byte) []byte {
-	b = fmt.Appendf(b, "%08x ", l.sum)
+	b = fmt.Appendf(b, "%08x ", l.written())
 	b = append(b, l.body...)
 	return append(b, '\n')
 }
@@ -271,7 +283,7 @@ func (c *content) add(l line) bool {
 		c.headLine, c.hasHead = l, true
 		return true
 	}
-	l, ok := parseCommit(l)
+	l, ok := parseCommit(asRedacted(l))
 	if ok {
 		c.lines = append(c.lines, l)
 		c.badTail = 0

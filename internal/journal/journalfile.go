@@ -38,7 +38,7 @@ type position struct {
 // pass moves the position past the line l, which begins there.
 func (p *position) pass(l line) {
 	p.mark, p.off = p.off, p.off+l.size()
-	p.sum, p.prev, p.seq = l.sum, l.sum, l.seq
+	p.sum, p.prev, p.seq = l.written(), l.sum, l.seq
 }
 
 // attach opens the directory, and makes it if need be. changed reports whether another one is open now.

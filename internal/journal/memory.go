@@ -90,23 +90,19 @@ func (m *memory[S, E]) advance(s S, r *recovery, locked bool) (err error) {
 
 // fold decodes and folds the commits of r.
 func (m *memory[S, E]) fold(s S, r *recovery) (S, error) {
-	redact := m.o.redact()
 	for i, ln := range r.lines {
 		if ln.lost {
 			continue
 		}
 		var c Commit[E]
 		why := ""
-		if DecodeDocument(ln.body, &c) != nil {
+		if DecodeDocument(m.o.withoutSecrets(ln).body, &c) != nil {
 			why = " (its events have another form)" // the decoder words its errors differently each time
 		} else if i := firstUnknown(c.Events); i >= 0 {
 			why = fmt.Sprintf(" (event %d is of an unknown kind)", i+1)
 		}
 		if why != "" {
 			return s, &unknownCommitError{i, m.j.errorf(m.j.n.journal, ErrNewer, "commit %d is intact and not understood%s: a newer version may have written it. Reads work, as of the commit before it, and nothing is written; install the newest version (a team can be left: lean-ctx team leave)", ln.seq, why)}
-		}
-		if redact != nil {
-			redactTexts(reflect.ValueOf(&c.Events).Elem(), redact)
 		}
 		s = m.m.Fold(s, c)
 		r.pos.at = c.At

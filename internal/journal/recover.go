@@ -283,7 +283,7 @@ func (c content) end() position {
 	p := position{head: c.head, off: c.whole, sum: c.headLine.sum, prev: c.head.prev(), at: c.head.At}
 	if n := len(c.lines); n > 0 {
 		l := c.lines[n-1]
-		p.mark, p.sum, p.prev, p.seq = l.off, l.sum, l.sum, l.seq
+		p.mark, p.sum, p.prev, p.seq = l.off, l.written(), l.sum, l.seq
 	}
 	return p
 }

@@ -15,6 +15,8 @@ import (
 // stream. The files here are a copy: each line of J is, byte for byte, the
 // commit of the same seq there, so prev chains the remote log too.
 //
+// A commit that holds a secret is redacted in the copy; it keeps the checksum that it has there.
+//
 //   - Update, under the lock: fetch what is new and append it to J, decide,
 //     publish, append to J. If another machine published first, fetch and decide
 //     again. A commit counts once the remote log has acknowledged it.
@@ -226,7 +228,7 @@ func (r *replica[S, E]) fetchLines(ctx context.Context) error {
 		if err != nil || known {
 			return err
 		}
-		lines = append(lines, ln)
+		lines = append(lines, r.l.o.withoutSecrets(ln))
 		if size += len(commit); size >= fetchedBytes {
 			kept = r.keep(lines, c.pos)
 			lines, size = nil, 0

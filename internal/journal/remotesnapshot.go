@@ -152,6 +152,9 @@ func (r *replica[S, E]) parse(m Mark, text []byte) (*image[S], error) {
 	if d, ours := sniff(i.document); !ours || d.Seq != h.Seq || !hasChecksum(i.document) {
 		return nil, damaged("its document")
 	}
+	if redact := r.l.o.redact(); redact != nil {
+		i.document = withChecksum(redactJSON(i.document, redact))
+	}
 	var err error
 	if i.state, err = r.l.mem.m.Decode(i.document); err != nil {
 		return nil, fmt.Errorf("%s: %w: its snapshot is intact but not understood: %w", name, ErrCorrupt, err)
@@ -220,7 +223,7 @@ func (r *replica[S, E]) refill(ctx context.Context, state S) error {
 	err := r.remote.Fetch(ctx, 0, func(place uint64, commit []byte) error {
 		ln, known, err := c.next(place, commit)
 		if err == nil && !known {
-			all.lines = append(all.lines, ln)
+			all.lines = append(all.lines, r.l.o.withoutSecrets(ln))
 		}
 		return err
 	})

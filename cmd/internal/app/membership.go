@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"leanctx/agents/share"
@@ -259,7 +260,10 @@ func (s *stores) stream(m *membership) *jetstream.Stream {
 	if t := s.teams[m.key()]; t != nil {
 		return t
 	}
-	t := jetstream.Open(m.options(s.teamWait))
+	o := m.options(s.teamWait)
+	own := sync.OnceValue(s.userRedactor)
+	o.Redact = func(text string) string { return cleaned(own(), text) }
+	t := jetstream.Open(o)
 	s.teams[m.key()] = t
 	return t
 }
@@ -267,8 +271,26 @@ func (s *stores) stream(m *membership) *jetstream.Stream {
 func (m *membership) options(wait time.Duration) *jetstream.Options {
 	return &jetstream.Options{
 		Server: m.Server, Stream: m.Stream, Machine: m.Machine, Wait: wait, SawTLS: m.TLS, OnTLS: m.noteTLS,
-		Redact: func(text string) string { clean, _ := secret.BuiltIn().Clean(text); return clean },
+		Redact: func(text string) string { return cleaned(secret.BuiltIn(), text) },
 	}
+}
+
+func cleaned(r *secret.Redactor, text string) string {
+	text, _ = r.Clean(text)
+	return text
+}
+
+// userRedactor has the user's own rules too, unless they cannot be read.
+func (s *stores) userRedactor() *secret.Redactor {
+	settings, err := s.config.User()
+	if err == nil {
+		var r *secret.Redactor
+		if r, err = secret.New(settings.Sensitive); err == nil {
+			return r
+		}
+	}
+	s.logger.Warn("what comes from the team is redacted by the built-in rules alone", "error", err)
+	return secret.BuiltIn()
 }
 
 // noteTLS remembers that the server was reached by TLS. A join that is under way writes it itself.

@@ -436,20 +436,53 @@ func TestTeamStatusKnowsThatTheLastWriterIsNotBehind(t *testing.T) {
 	}
 }
 
-// What a member writes past its own redaction has no secret in any answer of another machine.
+// What a member writes past its own redaction has no secret in any answer of another machine, and in
+// none of its files, by the other's own rules too. The copy stays one: it goes on, is rebuilt, and is
+// left whole.
 func TestTeamRedactsWhatComesIn(t *testing.T) {
 	m := newMachines(t)
+	m.on("b", 0, "sensitive", "add", "acme", `ACME-\d{8}`)
 	for _, machine := range []string{"a", "b"} {
 		m.on(machine, 0, "team", "join", m.url, "--name", "shop")
 	}
 	m.on("a", 0, "remember", "architecture/auth", "OAuth2 with PKCE")
 	m.says("b", "OAuth2", "recall", "auth")
-	const secret = "ghp_0123456789abcdefABCDEF0123456789abcd"
-	m.commit("knowledge", `[{"put":{"id":"f-00000000000000aa","category":"infra","key":"deploy","value":"deploy with `+secret+` as the token","source_session":"","confidence":0.8,"created_at":"2026-11-01T00:00:00Z","last_confirmed":"2026-11-01T00:00:00Z","valid_from":"2026-11-01T00:00:00Z","confirmation_count":1,"recorded_from":"2026-11-01T00:00:00Z","sources":[{"kind":"user","at":"2026-11-01T00:00:00Z"}]}}]`)
-	m.says("b", "deploy with", "recall", "deploy")
-	for _, args := range [][]string{{"recall", "deploy"}, {"wakeup"}, {"knowledge", "export"}, {"knowledge", "why", "infra", "deploy", "--json"}, {"knowledge", "timeline", "infra"}} {
-		if out, errs := m.on("b", 0, args...); strings.Contains(out+errs, secret) {
-			t.Errorf("%v: %s%s", args, out, errs)
+	secrets := []string{"ghp_0123456789abcdefABCDEF0123456789abcd", "ACME-12345678", "q7Xw9vTr2LmZ4pKd8sNh3bYc"}
+	put := func(id, category, key, value, newer string) {
+		m.commit("knowledge", `[{"put":{"id":"f-00000000000000`+id+`","category":"`+category+`","key":"`+key+`","value":"`+value+`","source_session":"","confidence":0.8,"created_at":"2026-11-01T00:00:00Z","last_confirmed":"2026-11-01T00:00:00Z","valid_from":"2026-11-01T00:00:00Z","confirmation_count":1,"recorded_from":"2026-11-01T00:00:00Z","sources":[{"kind":"user","at":"2026-11-01T00:00:00Z"}],"newer":{"text":"`+newer+`"}}}]`)
+	}
+	put("aa", "infra", "deploy", "deploy with "+secrets[0]+" as \\u0041CME-12345678 says", "with "+secrets[0])
+	put("ab", "aws", "api-key", secrets[2], "")
+	clean := func(when string) {
+		t.Helper()
+		for _, secret := range secrets {
+			if in := holding(t, filepath.Join(m.dir, "b"), secret); len(in) > 0 {
+				t.Errorf("%s: %v hold %s", when, in, secret)
+			}
+		}
+		for _, args := range [][]string{{"recall", "deploy"}, {"wakeup"}, {"knowledge", "export"}, {"knowledge", "why", "infra", "deploy", "--json"}, {"knowledge", "timeline", "infra"}} {
+			out, errs := m.on("b", 0, args...)
+			for _, secret := range secrets {
+				if strings.Contains(out+errs, secret) {
+					t.Errorf("%s: %v: %s%s", when, args, out, errs)
+				}
+			}
 		}
 	}
+	m.says("b", "deploy with [REDACTED:github-pat] as [REDACTED:acme] says", "recall", "deploy")
+	m.says("b", "[REDACTED:generic-api-key]", "recall", "aws/api-key")
+	clean("fetched")
+	m.on("b", 0, "remember", "architecture/db", "PostgreSQL")
+	m.says("a", "PostgreSQL", "recall", "db")
+	m.on("a", 0, "remember", "architecture/cache", "Redis")
+	m.says("b", "Redis", "recall", "cache")
+	m.on("b", 0, "compact")
+	clean("compacted")
+	if out, _ := m.on("b", 0, "knowledge", "health"); strings.Contains(out, "lost") || strings.Contains(out, "damage") {
+		t.Error(out)
+	}
+	m.on("b", 0, "team", "leave")
+	m.says("b", "deploy with [REDACTED:github-pat]", "recall", "deploy")
+	m.on("b", 0, "remember", "architecture/queue", "NATS")
+	clean("left")
 }

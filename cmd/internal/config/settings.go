@@ -88,8 +88,8 @@ func (c *Config) UserFile() string { return filepath.Join(c.DataDir, userFileNam
 // regular file of this user or root: anybody can put one into a directory that is shared. A
 // missing file sets nothing. A malformed file is an error, because a wrong guess could leak data.
 func (c *Config) For(dir, root string) (Settings, error) {
-	user := defaults()
-	if _, err := user.read(c.UserFile()); err != nil {
+	user, err := c.User()
+	if err != nil {
 		return user, err
 	}
 	path := findProjectFile(dir, root)
@@ -116,6 +116,13 @@ func (c *Config) For(dir, root string) (Settings, error) {
 	}
 	s.Sensitive = rules
 	return s, nil
+}
+
+// User are the user's own settings, whatever a project says.
+func (c *Config) User() (Settings, error) {
+	user := defaults()
+	_, err := user.read(c.UserFile())
+	return user, err
 }
 
 func (s *Settings) warn(path, format string, args ...any) {
