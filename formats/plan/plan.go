@@ -390,6 +390,12 @@ func (p *Plan) sort() {
 	p.Items = out
 }
 
+// IsWritten reports whether a text begins as [Write] does: its first line names a task.
+func IsWritten(head []byte) bool {
+	first, _, _ := bytes.Cut(bytes.TrimSpace(head), []byte("\n"))
+	return marked().Match(first)
+}
+
 // Write prints items as a checklist. Parents stand before their parts.
 func Write(w io.Writer, items []Item) error {
 	b := bufio.NewWriter(w)

@@ -90,6 +90,10 @@ func roomsOf(st *state.State, now time.Time) (rooms []okf.Room, facts int) {
 	return rooms, facts
 }
 
+// instructed are names of files that agents take for instructions, wherever they lie. No room's
+// file has one, in any case of letters.
+var instructed = []string{"claude.md", "agents.md", "gemini.md", "conventions.md", indexName}
+
 // fileName is the name of a room's file that no other room has.
 func fileName(category string, taken map[string][]byte) string {
 	base := strings.Map(func(r rune) rune {
@@ -105,7 +109,7 @@ func fileName(category string, taken map[string][]byte) string {
 		if n > 1 {
 			name = fmt.Sprintf("%s-%d.md", base, n)
 		}
-		if _, ok := taken[name]; !ok && name != indexName {
+		if _, ok := taken[name]; !ok && !slices.Contains(instructed, name) {
 			return name
 		}
 	}

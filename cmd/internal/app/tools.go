@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,54 +36,60 @@ func (s *stores) table() op.Stores {
 // tools are the tools that MCP clients see.
 func (s *stores) tools() []*op.Tool { return op.All(s.table()) }
 
-// served are the tools of a server. Over MCP a file is one of the session's project.
+// served are the tools of a server. A file that its callers name is one of the project.
 func (s *stores) served() []*op.Tool {
 	tools := s.tools()
 	for _, t := range tools {
 		for i := range t.Operations {
-			switch o := &t.Operations[i]; o.Name {
-			case "export":
-				op.Adjust(o, func(ctx context.Context, sc op.Scope, a *transfer.Outgoing) error {
-					return s.insideProject(ctx, sc, &a.File, true)
-				})
-			case "recall":
+			o := &t.Operations[i]
+			o.GuardFile(s.insideProject)
+			if o.Name == "recall" {
 				op.Adjust(o, func(ctx context.Context, sc op.Scope, _ *knowledge.Question) error { return s.sayEmpty(ctx, sc) })
-			case "import":
-				op.Adjust(o, func(ctx context.Context, sc op.Scope, a *transfer.Incoming) error {
-					return s.insideProject(ctx, sc, &a.File, false)
-				})
 			}
 		}
 	}
 	return tools
 }
 
-// insideProject makes the path of a file that an agent named over MCP absolute. It must be in
-// the project, and no file is overwritten that is no export.
-func (s *stores) insideProject(ctx context.Context, sc op.Scope, file *string, write bool) error {
-	if sc.Caller.Workspace == nil || *file == "" {
-		return nil
-	}
+// insideProject is the absolute path of a file that a caller of a server named. It must be in the
+// project. No file is overwritten that is no export, and none is written that other programs or
+// agents obey.
+func (s *stores) insideProject(ctx context.Context, sc op.Scope, file string, write bool) (string, error) {
 	p, err := s.project(ctx, sc)
 	if err != nil {
-		return err
+		return "", err
 	}
-	name, err := args.Path(filepath.FromSlash(p.Root), *file)
+	name, err := args.Path(filepath.FromSlash(p.Root), file)
 	switch {
 	case err != nil:
-		return refusal.Argument("file", "file %s %v: over MCP a file is in the project; a person may give another one: lean-ctx knowledge export, import", prose.Clip(*file, 80), err)
+		return "", refusal.Argument("file", "file %s %v: an agent's file is in the project; a person may give another one to a command: lean-ctx knowledge export, import", prose.Clip(file, 80), err)
 	case slices.Contains(strings.Split(strings.ToLower(name), "/"), ".git"):
-		return refusal.Argument("file", "file %s belongs to Git", prose.Clip(*file, 80))
+		return "", refusal.Argument("file", "file %s belongs to Git", prose.Clip(file, 80))
+	case write && obeyed(name):
+		return "", refusal.Argument("file", "file %s is one that programs or agents obey: name another one, such as export/facts.json", prose.Clip(file, 80))
 	}
-	*file = filepath.Join(filepath.FromSlash(p.Root), filepath.FromSlash(name))
+	path := filepath.Join(filepath.FromSlash(p.Root), filepath.FromSlash(name))
 	if !write {
-		return nil
+		return path, nil
 	}
-	ours, err := transfer.IsExport(*file)
+	ours, err := transfer.IsExport(path)
 	if err == nil && !ours {
 		err = refusal.Argument("file", "file %s is there already and no export of lean-ctx: name another one", name)
 	}
-	return err
+	return path, err
+}
+
+// obeyed reports whether a path of a project may be one whose content is followed: hidden files and
+// folders (.claude, .github, .lean-ctx.json), the instructions of agents, and recipes.
+func obeyed(name string) bool {
+	for part := range strings.SplitSeq(name, "/") {
+		if strings.HasPrefix(part, ".") && part != "." {
+			return true
+		}
+	}
+	base := strings.ToLower(path.Base(name))
+	base = strings.NewReplacer(".local", "", ".override", "").Replace(base)
+	return slices.Contains([]string{"claude.md", "agents.md", "gemini.md", "conventions.md", "makefile", "justfile", "dockerfile"}, base)
 }
 
 // mcpCalls is what an MCP server asks about the project of a scope.

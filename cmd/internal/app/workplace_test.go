@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"leanctx/cmd/internal/config"
+	"leanctx/cmd/internal/op"
+	"leanctx/cmd/internal/web"
 )
 
 // unplaced is a home directory in which the process stands, as the server of a client does. Nobody
@@ -264,6 +267,87 @@ func TestIgnoredFilesAreNotShared(t *testing.T) {
 			if got := push(c, agent, file); strings.HasPrefix(got, "!") {
 				t.Errorf("%s: %s", file, got)
 			}
+		}
+	}
+}
+
+// Whatever a caller of a server calls a file, by whatever way it calls: it is in the project, is not
+// Git's, and nothing is written that others obey. Each operation that takes a file is tried.
+func TestFilesOfServers(t *testing.T) {
+	dir := unplaced(t, "work/app/sub/.git", "work/app/.claude", "far")
+	app := filepath.Join(dir, "work", "app")
+	t.Setenv(config.ProjectVar, app)
+	rc := filepath.Join(dir, "far", "rc")
+	for _, file := range []string{rc, filepath.Join(app, "README.md"), filepath.Join(app, "sub", ".git", "config")} {
+		if err := os.WriteFile(file, []byte("mine\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(dir, "far"), filepath.Join(app, "out")); err != nil {
+		t.Skip(err)
+	}
+	a := serveHTTP(t, serveArgs{})
+	c := a.dial(t, "/mcp", "")
+	c.must("ctx_knowledge", rememberHere)
+	c.must("ctx_task", `{"action":"create","agent":"`+c.register("claude", "dev")+`","title":"a task"}`)
+	p, err := a.run.stores.project(t.Context(), op.Scope{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ofProject := a
+	if ofProject.token, err = web.ProjectToken(a.run.stores.config.DataDir, p.Hash); err != nil {
+		t.Fatal(err)
+	}
+	ways := map[string]func(tool, action, file string) string{
+		"MCP": func(tool, action, file string) string {
+			return c.call(tool, fmt.Sprintf(`{"action":%q,"file":%q}`, action, file))
+		},
+		"API": func(tool, action, file string) string {
+			_, text := a.post(t, "/api/"+strings.TrimPrefix(tool, "ctx_")+"/"+action, fmt.Sprintf(`{"file":%q}`, file))
+			return text
+		},
+		"API, the project's token": func(tool, action, file string) string {
+			_, text := ofProject.post(t, "/api/"+strings.TrimPrefix(tool, "ctx_")+"/"+action, fmt.Sprintf(`{"file":%q}`, file))
+			return text
+		},
+	}
+	refused := func(text string) bool {
+		return strings.Contains(text, "is outside the project") || strings.Contains(text, "belongs to Git") ||
+			strings.Contains(text, "agents obey") || strings.Contains(text, "no export of lean-ctx")
+	}
+	tried := 0
+	for way, call := range ways {
+		for _, tool := range a.run.stores.served() {
+			for _, o := range tool.Operations {
+				if o.File() == "" {
+					continue
+				}
+				tried++
+				files := []string{rc, "../../far/rc", "../../far/new", "out/rc", "out/new", "/etc/passwd", "sub/.git/config"}
+				if o.Name == "export" {
+					files = append(files, "README.md", ".claude/commands", ".github/workflows/x.yml", ".lean-ctx.json", "CLAUDE.md", "docs/Agents.md", "claude.local.md", "Makefile")
+				}
+				for _, file := range files {
+					if got := call(tool.Name, o.Name, file); !refused(got) {
+						t.Errorf("%s: %s %s %s: %s", way, tool.Name, o.Name, file, got)
+					}
+				}
+			}
+		}
+	}
+	if tried != 3*4 {
+		t.Errorf("%d operations with files were tried", tried)
+	}
+	for _, tool := range []string{"ctx_knowledge", "ctx_task"} {
+		for range 2 { // its own it may write again
+			if got := ways["API, the project's token"](tool, "export", "export-"+tool); strings.Contains(got, "error") {
+				t.Errorf("%s: %s", tool, got)
+			}
+		}
+	}
+	for _, file := range []string{rc, filepath.Join(app, "README.md"), filepath.Join(app, "sub", ".git", "config")} {
+		if text, err := os.ReadFile(file); err != nil || string(text) != "mine\n" {
+			t.Errorf("%s: %q, %v", file, text, err)
 		}
 	}
 }

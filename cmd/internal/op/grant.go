@@ -65,9 +65,39 @@ func (g *Grant) admit(c *call) error {
 	return nil
 }
 
-// Files says which argument names a file of the machine that the program runs
-// on. A caller over the network may be kept from it.
-func (o Operation) Files(argument string) Operation {
+// ReadsFile says which argument names a file of the machine that the program runs on, to be
+// read. A caller over the network may be kept from it.
+func (o Operation) ReadsFile(argument string) Operation {
 	o.file = argument
 	return o
+}
+
+// WritesFile is [Operation.ReadsFile] of a file that is written.
+func (o Operation) WritesFile(argument string) Operation {
+	o.file, o.writes = argument, true
+	return o
+}
+
+// File is the argument that names a file, or empty.
+func (o Operation) File() string { return o.file }
+
+// GuardFile sets what every path goes through that a caller gives the operation. guard returns
+// the path that takes its place. An operation that takes no file has none.
+func (o *Operation) GuardFile(guard func(ctx context.Context, sc Scope, path string, write bool) (string, error)) {
+	if o.file != "" {
+		o.guard = guard
+	}
+}
+
+// guarded puts the path of a call through its guard.
+func (c *call) guarded(ctx context.Context, sc Scope) error {
+	path, _ := c.values[c.o.file].(string)
+	if c.o.guard == nil || path == "" {
+		return nil
+	}
+	path, err := c.o.guard(ctx, sc, path, c.o.writes)
+	if err == nil {
+		c.values[c.o.file] = path
+	}
+	return err
 }

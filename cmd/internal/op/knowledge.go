@@ -137,9 +137,9 @@ func keeping(st Stores) []Operation {
 		New("undo", "Take back your own last commit.", Changes, on(open, function(knowledge.Undo))).Shown().Guesses("revert", "rollback"),
 		New("restore", "Bring archived facts back.", Changes, on(open, function(knowledge.Restore))).
 			Shown("query", "authentication").Guesses("rehydrate", "unarchive", "undelete"),
-		New("export", "Print all facts, or write them to a file.", Adds, on(open, function(transfer.Export))).Files("file").
+		New("export", "Print all facts, or write them to a file.", Adds, on(open, function(transfer.Export))).WritesFile("file").
 			Shown("format", "jsonl", "file", "backup.jsonl").Guesses("dump", "backup"),
-		New("import", "Import facts from a file, in one commit.", Changes, on(open, imported), "file").Files("file").Long().
+		New("import", "Import facts from a file, in one commit.", Changes, on(open, imported), "file").ReadsFile("file").Long().
 			Shown("file", "backup.jsonl", "dry_run", true).Guesses("load", "ingest"),
 		New("embeddings_status", "Which encoder recall by meaning uses, and why.", Reads, on(open, function(knowledge.EmbeddingsStatus))).
 			Shown().Guesses("embeddings", "vectors", "semantic_status"),

@@ -110,10 +110,12 @@ type Operation struct {
 
 	byAgent   bool     // see [Operation.ByAgent]
 	long      bool     // see [Operation.Long]
-	file      string   // see [Operation.Files]
+	file      string   // see [Operation.ReadsFile]
+	writes    bool     // see [Operation.WritesFile]
 	described []string // optional arguments described to models; nil: the operation is only named
 
-	adjust func(ctx context.Context, sc Scope, args any) error // see [Adjust]
+	guard  func(ctx context.Context, sc Scope, path string, write bool) (string, error) // see [Operation.GuardFile]
+	adjust func(ctx context.Context, sc Scope, args any) error                          // see [Adjust]
 	run    func(ctx context.Context, sc Scope, c *call) (Result, error)
 }
 
@@ -133,6 +135,9 @@ func New[A any, R Result](name, summary string, e Effect, run func(context.Conte
 	_, confirms := any(new(A)).(Confirmer)
 	o := Operation{Name: name, Summary: summary, Effect: e, Params: params, Confirms: confirms}
 	once := func(ctx context.Context, sc Scope, c *call) (Result, error) {
+		if err := c.guarded(ctx, sc); err != nil {
+			return nil, err
+		}
 		a := new(A)
 		if err := c.into(a); err != nil {
 			return nil, err

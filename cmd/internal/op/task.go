@@ -32,9 +32,9 @@ func Task(st Stores) *Tool {
 			New("cancel", "Cancel a task.", Changes, on(open, (*tasks.Store).Cancel), "task_id").Describe("message").Shown("task_id", "t-a3f8c1").Guesses("abort", "remove", "delete"),
 			New("message", "Write to those who work on it.", Adds, on(open, (*tasks.Store).Message), "task_id", "message").
 				Describe().Shown("task_id", "t-a3f8c1", "message", "the token is in the vault").Guesses("comment", "reply", "say"),
-			New("import", "Make tasks of a Markdown checklist or of beads' issues.", Changes, on(open, (*tasks.Store).Import), "file").Files("file").
+			New("import", "Make tasks of a Markdown checklist or of beads' issues.", Changes, on(open, (*tasks.Store).Import), "file").ReadsFile("file").
 				Shown("file", "PLAN.md").Guesses("plan", "load"),
-			New("export", "Print the tasks as a Markdown checklist, or write them to a file.", Adds, on(open, (*tasks.Store).Export)).Files("file").
+			New("export", "Print the tasks as a Markdown checklist, or write them to a file.", Adds, on(open, (*tasks.Store).Export)).WritesFile("file").
 				Shown("file", "PLAN.md").Guesses("dump"),
 			New("info", "Counts by state, and the agent card.", Reads, on(open, (*tasks.Store).Info)).Shown().Guesses("card", "stats"),
 		},
