@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,7 +19,8 @@ import (
 func overHTTP(t *testing.T) (s *exec.Cmd, url, token string) {
 	t.Helper()
 	s = exec.CommandContext(t.Context(), "lean-ctx", "serve", "--addr", "127.0.0.1:0")
-	s.Env = append(os.Environ(), "LEAN_CTX_DATA_DIR="+t.TempDir(), "LEAN_CTX_PROJECT_ROOT="+t.TempDir())
+	data := t.TempDir()
+	s.Env = append(os.Environ(), "LEAN_CTX_DATA_DIR="+data, "LEAN_CTX_PROJECT_ROOT="+t.TempDir())
 	out, err := s.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -29,11 +31,11 @@ func overHTTP(t *testing.T) (s *exec.Cmd, url, token string) {
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		if at, ok := strings.CutPrefix(lines.Text(), "Serving at "); ok {
-			url = at
-		}
-		if page, ok := strings.CutPrefix(strings.TrimSpace(lines.Text()), "Page: "); ok {
-			_, token, _ = strings.Cut(page, "/?token=")
-			return s, url, token
+			own, err := os.ReadFile(filepath.Join(data, "serve.token"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s, at, strings.TrimSpace(string(own))
 		}
 	}
 	t.Fatal("it said nothing")

@@ -64,15 +64,25 @@ func (r *run) serve(ctx context.Context, sc op.Scope, a serveArgs) (plainText, e
 	if err != nil {
 		return "", err
 	}
-	scheme := "http"
+	g := greeting{scheme: "http", addr: l.Addr().String(), code: server.Code()}
+	listeners := []net.Listener{l}
+	twin, alone := listenTwin(ctx, l)
+	if g.alone = alone; twin != nil {
+		listeners = append(listeners, twin)
+	}
 	if certificate != nil {
-		scheme = "https"
-		l = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}})
+		g.scheme = "https"
+		for i := range listeners {
+			listeners[i] = tls.NewListener(listeners[i], &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}})
+		}
 	}
-	if err := r.greet(scheme, l.Addr().String(), a); err != nil {
-		return "", errors.Join(err, l.Close())
+	if err := r.greet(g, a); err != nil {
+		for _, l := range listeners {
+			err = errors.Join(err, l.Close())
+		}
+		return "", err
 	}
-	if err := server.Serve(ctx, l, shutdownGrace); err != nil {
+	if err := server.Serve(ctx, shutdownGrace, listeners...); err != nil {
 		return "", err
 	}
 	return "Stopped.", nil
@@ -180,30 +190,61 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 	return l, err
 }
 
+// listenTwin takes the same port of the other loopback address, 127.0.0.1 or ::1. A browser may try
+// either for a name below localhost, and another user's program could listen there. alone reports
+// whether no other program can answer for such a name: the twin is ours, or there is no such address.
+func listenTwin(ctx context.Context, l net.Listener) (twin net.Listener, alone bool) {
+	at, ok := l.Addr().(*net.TCPAddr)
+	if !ok {
+		return nil, false
+	}
+	other := ""
+	switch at.IP.String() {
+	case "127.0.0.1":
+		other = "::1"
+	case "::1":
+		other = "127.0.0.1"
+	default:
+		return nil, false
+	}
+	twin, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(other, strconv.Itoa(at.Port)))
+	if err != nil {
+		return nil, errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EAFNOSUPPORT)
+	}
+	return twin, true
+}
+
+// greeting is what a server says of itself when it begins.
+type greeting struct {
+	scheme, addr string
+	code         string // logs a browser in
+	alone        bool   // see [listenTwin]
+}
+
 // greet prints where the server is reached. The page has a host name of its own where a
 // browser finds it: on 127.0.0.1 any other server of this machine would get its cookie.
-func (r *run) greet(scheme, addr string, a serveArgs) error {
-	base := scheme + "://" + addr
+// The address logs a browser in at the page, and lets no program in.
+func (r *run) greet(g greeting, a serveArgs) error {
+	base := g.scheme + "://" + g.addr
 	page, warning := base+"/", ""
 	if _, loopback, _ := a.check(); loopback && !a.Open {
-		token, err := web.OwnToken(r.stores.config.DataDir)
-		if err != nil {
-			return err
-		}
 		name, err := web.PageHost(r.stores.config.DataDir)
 		if err != nil {
 			return err
 		}
-		host, port, err := net.SplitHostPort(addr)
+		host, port, err := net.SplitHostPort(g.addr)
 		if err != nil {
 			return err
 		}
 		const shared = "every other server there that the browser visits gets the page's cookie"
-		page += "?token=" + token
-		if scheme == "http" && (host == "127.0.0.1" || host == "::1") {
-			page, warning = scheme+"://"+net.JoinHostPort(name, port)+"/?token="+token,
+		page += "?token=" + g.code
+		switch {
+		case g.scheme == "http" && g.alone:
+			page, warning = g.scheme+"://"+net.JoinHostPort(name, port)+"/?token="+g.code,
 				fmt.Sprintf("        If the browser does not find it: %s. But %s.\n", page, shared)
-		} else {
+		case g.scheme == "http" && (host == "127.0.0.1" || host == "::1"):
+			warning = fmt.Sprintf("        Another program listens at port %s of the other loopback address, so the page has no host name of its own: %s.\n", port, shared)
+		default:
 			warning = fmt.Sprintf("        The page has no host name of its own at %s: %s.\n", host, shared)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -306,6 +307,47 @@ func TestOccupiedPort(t *testing.T) {
 	}
 	if status, body := second.post(t, "/api/recall/recall", `{"query":"c"}`); status != 200 || !strings.Contains(body, `"value":"c"`) || first.token != second.token {
 		t.Errorf("the other server: %d %s", status, body)
+	}
+}
+
+// A name below localhost may lead to 127.0.0.1 or ::1, so a server takes its port of both. Where
+// another program has one of them, the page's address does not go there.
+func TestServeTakesBothLoopbackAddresses(t *testing.T) {
+	first, err := listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	twin, alone := listenTwin(t.Context(), first)
+	if twin == nil {
+		t.Skipf("no ::1 here (alone: %t)", alone)
+	}
+	port := strconv.Itoa(first.Addr().(*net.TCPAddr).Port)
+	if !alone || twin.Addr().String() != "[::1]:"+port {
+		t.Errorf("%v, alone %t", twin.Addr(), alone)
+	}
+	first.Close()
+	// What is left stands for another user's program.
+	first, err = listen(t.Context(), "127.0.0.1:"+port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	if l, alone := listenTwin(t.Context(), first); l != nil || alone {
+		t.Errorf("a port that is taken: %v, alone %t", l, alone)
+	}
+	twin.Close()
+	var out strings.Builder
+	r := &run{out: &out}
+	r.stores = serving(t)
+	for _, alone := range []bool{true, false} {
+		out.Reset()
+		if err := r.greet(greeting{scheme: "http", addr: "127.0.0.1:" + port, code: "code", alone: alone}, serveArgs{}); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(out.String(), ".localhost") != alone || strings.Contains(out.String(), "Another program listens") == alone || !strings.Contains(out.String(), "/?token=code\n") && !alone {
+			t.Errorf("alone %t:\n%s", alone, out.String())
+		}
 	}
 }
 

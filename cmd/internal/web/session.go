@@ -143,7 +143,7 @@ func (s *Server) programs(next http.Handler) http.Handler {
 // and gives the browser a session.
 func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	t := s.o.Tokens.findListed(q.Get("token"))
+	t := s.o.Tokens.findLogin(q.Get("token"))
 	if t == nil {
 		s.unauthorized(w)
 		return

@@ -173,6 +173,30 @@ func TestTheFormerCookieIsTakenAway(t *testing.T) {
 	}
 }
 
+// The code of a printed address logs a browser in at its server. It is no token, and no other
+// server knows it.
+func TestTheCodeOfAnAddress(t *testing.T) {
+	f, other := serve(t, nil), serve(t, nil)
+	code := f.server.Code()
+	if c := f.logInAs(t, code); c.Value == "" || strings.Contains(c.Value, code) {
+		t.Errorf("cookie %v", c)
+	}
+	for _, path := range []string{"/", "/projects", "/events"} {
+		if status, _ := f.do(t, f.request(t, http.MethodGet, path, "", bearer(code))); status != 401 {
+			t.Errorf("as a token at %s: %d", path, status)
+		}
+	}
+	if status, _ := f.do(t, f.request(t, http.MethodPost, "/api/recall/recall", `{"query":"x"}`, bearer(code))); status != 401 {
+		t.Errorf("as a token at /api: %d", status)
+	}
+	if status, _ := other.do(t, other.request(t, http.MethodGet, "/?token="+code, "", bare)); status != 401 {
+		t.Errorf("at another server: %d", status)
+	}
+	if log := f.log.String(); strings.Contains(log, code) {
+		t.Errorf("the log has it:\n%s", log)
+	}
+}
+
 // A project's own token is good for that project alone, and ends with the token of the machine.
 func TestTheTokenOfAProject(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")

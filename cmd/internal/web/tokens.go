@@ -31,6 +31,10 @@ type Tokens struct {
 	own  *token // of this machine's user; nil: there is none
 	open *token // of whoever comes without one; nil: nobody is let in
 
+	// code logs a browser in, in place of own, and is good for nothing else. It ends with this
+	// server, so it is of no use to whoever listens at its address afterwards.
+	code string
+
 	file   string // named tokens; empty: none
 	logger *slog.Logger
 
@@ -126,7 +130,7 @@ const minToken = 16
 func NewTokens(own, file string, open bool, logger *slog.Logger) (*Tokens, error) {
 	t := &Tokens{file: file, logger: slog.New(slog.DiscardHandler), projects: map[string]*token{}}
 	if own != "" {
-		t.own = newToken(token{Token: own}, &op.Grant{})
+		t.own, t.code = newToken(token{Token: own}, &op.Grant{}), rand.Text()
 	}
 	if open {
 		t.open = newToken(token{Name: "open"}, &op.Grant{NoFiles: true})
@@ -257,6 +261,18 @@ func (t *Tokens) find(text string) *token {
 		return t.ofProject(hash)
 	}
 	return nil
+}
+
+// Code logs a browser of this machine's user in at this server. It is empty where there is no
+// token of this machine.
+func (t *Tokens) Code() string { return t.code }
+
+// findLogin is the token that logs a browser in with a text, or nil.
+func (t *Tokens) findLogin(text string) *token {
+	if t.code != "" && subtle.ConstantTimeCompare([]byte(text), []byte(t.code)) == 1 {
+		return t.own
+	}
+	return t.findListed(text)
 }
 
 // findListed is the token with a text, without those of projects, which are for clients and log

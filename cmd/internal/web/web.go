@@ -119,6 +119,9 @@ func New(o Options) *Server {
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.routes.ServeHTTP(w, r) }
 
+// Code logs a browser of this machine's user in; see [Tokens.Code].
+func (s *Server) Code() string { return s.o.Tokens.Code() }
+
 // limits are how long a client may take, and how often a server looks for changes while
 // somebody wants to know of them. Nothing limits how long an operation may take.
 type limits struct {
@@ -138,9 +141,9 @@ const maxHeader = 64 << 10 // bytes
 // tokensEvery is how often the file of named tokens is looked at while nobody asks.
 const tokensEvery = 2 * time.Second
 
-// Serve answers requests on a listener until ctx ends. Then it takes no more, ends
-// the streams, and answers what is in flight for at most grace.
-func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration) error {
+// Serve answers requests on listeners until ctx ends, or one of them fails. Then it takes no
+// more, ends the streams, and answers what is in flight for at most grace.
+func (s *Server) Serve(ctx context.Context, grace time.Duration, listeners ...net.Listener) error {
 	hs := &http.Server{
 		Handler: s, ReadHeaderTimeout: s.limits.header, IdleTimeout: s.limits.idle, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug), // a client that goes away is no error of ours
@@ -157,10 +160,14 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration)
 		ended <- err
 	})
 	s.streams.Go(func() { s.o.Tokens.Watch(s.closing, tokensEvery) })
-	err := hs.Serve(l)
+	served := make(chan error, len(listeners))
+	for _, l := range listeners {
+		go func() { served <- hs.Serve(l) }()
+	}
+	err := <-served
 	if stop() { // it ended by itself
 		s.close()
-		return err
+		return errors.Join(err, hs.Close())
 	}
 	return <-ended
 }

@@ -176,7 +176,7 @@ func TestSlowClients(t *testing.T) {
 	f.server.limits.header = 20 * time.Millisecond
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- f.server.Serve(ctx, l, time.Minute) }()
+	go func() { ended <- f.server.Serve(ctx, time.Minute, l) }()
 	for name, sent := range map[string]string{
 		"the body":   "POST /api/knowledge/recall HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + own + "\r\nContent-Length: 100\r\n\r\n{",
 		"the header": "GET /projects HTTP/1.1\r\nHost: loc",
@@ -286,7 +286,7 @@ func TestShutdownAnswersWhatIsInFlight(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- f.server.Serve(ctx, l, time.Minute) }()
+	go func() { ended <- f.server.Serve(ctx, time.Minute, l) }()
 	f.URL = "http://" + l.Addr().String()
 
 	stream, err := http.DefaultTransport.RoundTrip(f.request(t, http.MethodGet, "/events", "", nil))
