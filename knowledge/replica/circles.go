@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"maps"
 	"slices"
 
 	"leanctx/formats"
@@ -49,8 +50,15 @@ const reasonFormer = "former"
 func factSubject(hashed string) string { return "fact " + hashed }
 
 // subjects are what a line is about, each under a name: facts by their hashed names, entries of the
-// other lists.
-func (l *Line) subjects() (out []string) {
+// other lists. They are found once: a fold asks for them often.
+func (l *Line) subjects() []string {
+	if !l.named {
+		l.topics, l.named = l.findSubjects(), true
+	}
+	return l.topics
+}
+
+func (l *Line) findSubjects() (out []string) {
 	switch l.Op {
 	case opProject, opKey, opAccept, opGone:
 		return nil
@@ -145,7 +153,7 @@ func (f *Folded) guard(inside []*Line, h home) {
 func (f *Folded) admit(inside, outside []*Line, h home) {
 	var free []*Line
 	erased := erasures(inside)
-	for _, l := range outside {
+	for _, l := range f.bounded(outside) {
 		if !slices.ContainsFunc(l.subjects(), func(s string) bool { return f.guarded[s] }) && !f.takesPlace(l, h) {
 			free = append(free, l)
 		} else if i := slices.IndexFunc(erased, func(e *erasure) bool { return e.covers(l, l.names()) }); i >= 0 {
@@ -226,23 +234,25 @@ func plainKind(kind string) string {
 	return kind
 }
 
-// together are the lines that are about some subjects, directly or by way of another line, and
-// their subjects.
+// together are the lines that are about some subjects, directly or by way of another line.
 func together(lines []*Line, subjects map[string]bool) (out []*Line) {
-	in := map[*Line]bool{}
-	for {
-		before := len(in)
-		for _, l := range lines {
-			if about := l.subjects(); !in[l] && slices.ContainsFunc(about, func(s string) bool { return subjects[s] }) {
+	about := map[string][]*Line{}
+	for _, l := range lines {
+		for _, s := range l.subjects() {
+			about[s] = append(about[s], l)
+		}
+	}
+	in, next := map[*Line]bool{}, slices.Collect(maps.Keys(subjects))
+	for len(next) > 0 {
+		s := next[len(next)-1]
+		next = next[:len(next)-1]
+		for _, l := range about[s] {
+			if !in[l] {
 				in[l] = true
-				for _, s := range about {
-					subjects[s] = true
-				}
+				next = append(next, l.subjects()...)
 			}
 		}
-		if len(in) == before {
-			break
-		}
+		delete(about, s)
 	}
 	for _, l := range lines {
 		if in[l] {
@@ -250,6 +260,41 @@ func together(lines []*Line, subjects map[string]bool) (out []*Line) {
 		}
 	}
 	return out
+}
+
+// What is looked at of lines from outside. Anybody can write any number, and some cost the more the
+// more there are. The oldest count first. Of a replica that is trusted all count.
+const (
+	mostOutside  = 400_000 // lines
+	mostVersions = 500     // about one fact
+	mostEntries  = 1_000   // of one list beside the facts
+	mostMoves    = 200     // renames, and erasures: each is held against all lines
+)
+
+// bounded are the lines from outside that are looked at. The others count as not seen.
+func (f *Folded) bounded(outside []*Line) (within []*Line) {
+	versions, kinds := map[string]int{}, map[string]int{}
+	for _, l := range outside {
+		op, fits := l.Op, true
+		switch {
+		case op == opRename, op == opErase, op == opRevive:
+			fits = kinds[op] < mostMoves
+		case listOps[op]:
+			fits = kinds[op] < mostEntries
+		default:
+			for _, s := range l.subjects() {
+				versions[s] += max(1, len(l.Versions))
+				fits = fits && versions[s] <= mostVersions
+			}
+		}
+		if fits = fits && len(within) < mostOutside; !fits {
+			f.Over, f.Held = append(f.Over, l), append(f.Held, l)
+			continue
+		}
+		kinds[op]++
+		within = append(within, l)
+	}
+	return within
 }
 
 func subjectsOf(lines []*Line) map[string]bool {

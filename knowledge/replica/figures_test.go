@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"leanctx/formats"
 	"leanctx/knowledge"
 )
 
@@ -91,4 +93,64 @@ func TestLogOf100MBIsTakenIn(t *testing.T) {
 		t.Errorf("of %d lines %d were taken in: %v", n, r.TakenIn, err)
 	}
 	t.Logf("%d MB in %v", size>>20, time.Since(begin))
+}
+
+// What a stranger's lines cost does not grow with the square of their number. Here each is about the
+// same as the next one, and the last is about a fact of this store.
+func TestManyLinesOfAStrangerAreNotLookedAt(t *testing.T) {
+	dir := t.TempDir()
+	s, err := knowledge.Open(filepath.Join(dir, "store"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Remember(t.Context(), knowledge.Assertion{Category: "arch", Key: "db", Value: "PostgreSQL 16"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Sync(t.Context(), s, Options{Root: dir}); err != nil {
+		t.Fatal(err)
+	}
+	var lines []*Line
+	add := func(l *Line) {
+		l.ID, l.At = fmt.Sprintf("deadbeef-%d", len(lines)+1), time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+		if err := l.encode(nil); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, l)
+	}
+	end := func(i int) formats.RelationEnd {
+		if i == 0 {
+			return formats.RelationEnd{Name: formats.Name{Category: "arch", Key: "db"}}
+		}
+		return formats.RelationEnd{Name: formats.Name{Category: "x", Key: fmt.Sprint("k", i)}}
+	}
+	const n = 4000
+	for i := n; i > 0; i-- {
+		add(&Line{Op: opRelate, Relation: &formats.Relation{From: end(i), To: end(i - 1), Kind: "related_to", Count: 1}})
+	}
+	for i := range n {
+		add(&Line{Op: opAssert, Category: "arch", Key: "db", Value: fmt.Sprint("MySQL ", i), SourceKind: "agent"})
+		add(&Line{Op: opRename, Category: "y", Key: fmt.Sprint("k", i), To: &formats.Name{Category: "y", Key: fmt.Sprint("k", i+1)}})
+	}
+	if err := os.WriteFile(filepath.Join(dir, logDir, "deadbeef.jsonl"), join(lines), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		r, err := Sync(ctx, s, Options{Root: dir})
+		if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "lines were not looked at") || r.TakenIn > mostEntries+mostVersions+mostMoves {
+			t.Errorf("%d taken in, %q", r.TakenIn, r.Warnings)
+		}
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-ctx.Done():
+		t.Fatal("the lines of a stranger take more than 30 s")
+	}
 }

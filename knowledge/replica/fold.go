@@ -51,6 +51,7 @@ type Folded struct {
 	gone      map[string][]*Line  // by the hashed name of the erased fact
 	admits    bool                // it folds lines from outside
 	Held      []*Line             // lines from outside that do not count, since they are about something inside
+	Over      []*Line             // those of Held that are not looked at, since there are too many
 	spoken    map[spoken]writer   // whose line a source is
 	outside   []*Line             // lines from outside that count
 	guarded   map[string]bool     // the subjects inside
@@ -59,8 +60,9 @@ type Folded struct {
 }
 
 type renameLine struct {
-	from, to formats.Name
-	by       ref
+	from fact.ID
+	to   formats.Name
+	by   ref
 }
 
 // spoken is a source of a version.
@@ -202,9 +204,13 @@ func (f *Folded) underNewName(l *Line) *Line {
 // nameNow is the name of the fact that a line names. A rename that its writer had not seen moved
 // the fact.
 func (f *Folded) nameNow(l *Line, n formats.Name) formats.Name {
+	if len(f.renamed) == 0 {
+		return n
+	}
+	id := fact.IDOf(n.Category, n.Key)
 	for _, r := range f.renamed {
-		if fact.IDOf(n.Category, n.Key) == fact.IDOf(r.from.Category, r.from.Key) && !l.knows(r.by) {
-			n = r.to
+		if id == r.from && !l.knows(r.by) {
+			n, id = r.to, fact.IDOf(r.to.Category, r.to.Key)
 		}
 	}
 	return n
@@ -371,7 +377,7 @@ func (f *Folded) rename(l *Line) {
 	a, b := factKey(from), factKey(*l.To)
 	if a != b {
 		f.linesAbout[b] = append(f.linesAbout[b], f.linesAbout[a]...)
-		f.renamed = append(f.renamed, renameLine{from, *l.To, l.ref()})
+		f.renamed = append(f.renamed, renameLine{fact.IDOf(from.Category, from.Key), *l.To, l.ref()})
 		f.moveLines(from, *l.To)
 	}
 }

@@ -91,6 +91,9 @@ type Line struct {
 	guards  bool // nobody outside may change what it is about
 	whole   bool // it counts with all that it says
 
+	topics []string // see subjects
+	named  bool     // topics is known
+
 	vector map[string]uint64 // how far its writer had read each replica
 	all    bool              // its writer had read all lines before it: it is of this store, and new
 	order  time.Time         // At, never before the lines of its replica with lower numbers
@@ -165,7 +168,7 @@ func (l *Line) encode(key ed25519.PrivateKey) error {
 	if err != nil {
 		return err
 	}
-	l.text, l.body = text, len(text)-1
+	l.text, l.body, l.named = text, len(text)-1, false
 	l.digest = digest(text)
 	l.sign(key)
 	return l.identify()

@@ -112,17 +112,34 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 	if err := in.read(files); err != nil {
 		return Report{}, err
 	}
-	var p *plan
-	decide := func(st *state.State, now time.Time) (_ []state.Event, err error) {
-		if p, err = newPlan(st, s.Dir(), in, o, now); err != nil || o.Check || p.idle() {
-			return nil, err
+	if !o.Check {
+		if err := ensureKey(ctx, s); err != nil {
+			return Report{}, err
 		}
-		return p.events, writeCopy(s.Dir(), p.all())
 	}
-	if o.Check {
-		err = s.View(ctx, func(st *state.State, now time.Time) error { _, err := decide(st, now); return err })
-	} else {
-		err = knowledge.TakeIn(ctx, s, decide)
+	// Folding what others wrote takes its time. Meanwhile others may write here: the store is locked
+	// only for what comes out of it, unless something was written.
+	var p *plan
+	var planned uint64
+	plan := func(st *state.State, now time.Time) (err error) {
+		planned = st.Seq()
+		p, err = newPlan(st, s.Dir(), in, o, now)
+		return err
+	}
+	err = s.View(ctx, plan)
+	if err == nil && !o.Check {
+		err = knowledge.TakeIn(ctx, s, func(st *state.State, now time.Time) ([]state.Event, error) {
+			if st.Seq() != planned {
+				in = incoming{project: o.Project, redact: s.Redact, now: s.Now()} // a plan changes the lines
+				if err := cmp.Or(in.read(files), plan(st, now)); err != nil {
+					return nil, err
+				}
+			}
+			if p.idle() {
+				return nil, nil
+			}
+			return p.events, writeCopy(s.Dir(), p.all())
+		})
 	}
 	if err != nil {
 		return Report{}, err
@@ -148,6 +165,20 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 		m.write(s.Dir())
 	}
 	return r, nil
+}
+
+// ensureKey has a store have its private key. Two syncs at once make one.
+func ensureKey(ctx context.Context, s *knowledge.Store) error {
+	if key, err := readKey(s.Dir()); key != nil || err != nil {
+		return err
+	}
+	return knowledge.TakeIn(ctx, s, func(*state.State, time.Time) ([]state.Event, error) {
+		key, err := readKey(s.Dir())
+		if key == nil && err == nil {
+			_, err = makeKey(s.Dir(), false)
+		}
+		return nil, err
+	})
 }
 
 // settled reports whether nothing happened here or in the repository since the last sync.
@@ -576,6 +607,9 @@ func (p *plan) fold(h home, o Options) error {
 		}
 		p.ours = append(p.ours, more...)
 		p.report.Accepted, p.report.Waiting = append(p.report.Accepted, waiting...), nil
+	}
+	if n := len(p.folded.Over); n > 0 {
+		p.report.Warnings = append(p.report.Warnings, fmt.Sprintf("%s not looked at: replicas that are not trusted here wrote too many. If one is yours or a colleague's: lean-ctx sync trust %s", counted(n, "line was", "lines were"), p.folded.Over[0].writer.id))
 	}
 	p.leaveOut(h)
 	return nil

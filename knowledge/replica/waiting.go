@@ -33,11 +33,15 @@ func (w Waiting) Line() string {
 // for it, those about the same facts included. Held lines that would change nothing wait for
 // nobody.
 func (f *Folded) waiting(all []*Line, t *trust, h home) (out []Waiting, accept []*Line) {
-	if len(f.Held) == 0 {
+	if len(f.Held) == len(f.Over) {
 		return nil, nil
 	}
-	held, outside := setOf(f.Held), setOf(f.outside)
-	about := together(all, subjectsOf(f.Held))
+	over := setOf(f.Over)
+	looked := func(lines []*Line) []*Line {
+		return slices.DeleteFunc(slices.Clone(lines), func(l *Line) bool { return over[l] })
+	}
+	held, outside := setOf(looked(f.Held)), setOf(f.outside)
+	about := together(looked(all), subjectsOf(looked(f.Held)))
 	now := Fold(about, t, h)
 	then := foldAs(about)
 	changed := map[string]string{} // by subject
@@ -56,25 +60,34 @@ func (f *Folded) waiting(all []*Line, t *trust, h home) (out []Waiting, accept [
 		})
 	}
 	// A subject whose own lines are not held may still change by way of another.
-	reach := map[*Line]bool{}
-	for _, s := range slices.Sorted(maps.Keys(changed)) {
-		w := Waiting{Fact: shown[s], Change: changed[s]}
-		for _, l := range together(about, map[string]bool{s: true}) {
-			if !held[l] && !outside[l] {
-				continue
-			}
-			reach[l] = true
-			if held[l] && slices.Contains(l.subjects(), s) {
-				w.add(l)
+	direct, groups := map[string][]*Line{}, groupsOf(about)
+	for _, l := range about {
+		if held[l] {
+			for _, s := range l.subjects() {
+				direct[s] = append(direct[s], l)
 			}
 		}
-		if len(w.Replicas) == 0 {
-			for l := range reach {
+	}
+	reach, byWay := map[*Line]bool{}, map[string]Waiting{}
+	for _, s := range slices.Sorted(maps.Keys(changed)) {
+		w := Waiting{Fact: shown[s], Change: changed[s]}
+		w.add(direct[s])
+		group := groups.of(s)
+		way, known := byWay[group]
+		if !known {
+			var there []*Line
+			for _, l := range groups.lines[group] {
 				if held[l] {
-					w.add(l)
+					there = append(there, l)
 				}
+				reach[l] = reach[l] || held[l] || outside[l]
 			}
-			slices.Sort(w.Replicas)
+			way.add(there)
+			slices.Sort(way.Replicas)
+			byWay[group] = way
+		}
+		if len(w.Replicas) == 0 {
+			w.Replicas, w.By = way.Replicas, way.By
 		}
 		out = append(out, w)
 	}
@@ -87,11 +100,53 @@ func (f *Folded) waiting(all []*Line, t *trust, h home) (out []Waiting, accept [
 	return out, accept
 }
 
-func (w *Waiting) add(l *Line) {
-	if !slices.Contains(w.Replicas, l.writer.id) {
-		w.Replicas = append(w.Replicas, l.writer.id)
+func (w *Waiting) add(lines []*Line) {
+	there := map[string]bool{}
+	for _, l := range lines {
+		if !there[l.writer.id] {
+			there[l.writer.id] = true
+			w.Replicas = append(w.Replicas, l.writer.id)
+		}
+		w.By = cmp.Or(l.By, w.By)
 	}
-	w.By = cmp.Or(l.By, w.By)
+}
+
+// groups are the lines that have subjects in common, directly or by way of another line.
+type groups struct {
+	above map[string]string  // of a subject: another one of its group, up to the first
+	lines map[string][]*Line // by the first subject
+}
+
+func groupsOf(lines []*Line) *groups {
+	g := &groups{map[string]string{}, map[string][]*Line{}}
+	for _, l := range lines {
+		for _, s := range l.subjects() {
+			if a, b := g.of(l.subjects()[0]), g.of(s); a != b {
+				g.above[b] = a
+			}
+		}
+	}
+	for _, l := range lines {
+		if about := l.subjects(); len(about) > 0 {
+			s := g.of(about[0])
+			g.lines[s] = append(g.lines[s], l)
+		}
+	}
+	return g
+}
+
+// of is the first subject of the group of a subject.
+func (g *groups) of(s string) string {
+	for {
+		up, ok := g.above[s]
+		if !ok {
+			return s
+		}
+		if top, ok := g.above[up]; ok { // the way is half as long the next time
+			g.above[s] = top
+		}
+		s = up
+	}
 }
 
 // foldAs folds lines as if all were accepted.
