@@ -87,6 +87,7 @@ type header struct {
 	At         time.Time `json:"at"`   // recorded time of commit Base
 	Repairs    int       `json:"repairs"`
 	Remote     string    `json:"remote,omitempty"` // the log of several machines that this is a copy of
+	Left       uint64    `json:"left,omitempty"`   // the last commit of such a copy that is an ordinary log now
 }
 
 func (h header) prev() uint32 {

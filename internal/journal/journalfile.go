@@ -121,6 +121,9 @@ func (j *journalFile) makeReady() error {
 		return nil
 	}
 	h := j.pos.head
+	if h.Left = 0; h.Remote != "" && j.o.Remote == nil {
+		h.Left = j.pos.seq
+	}
 	h.Remote = j.o.remoteName()
 	var lines []line
 	if j.f == nil {

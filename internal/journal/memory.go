@@ -102,7 +102,7 @@ func (m *memory[S, E]) fold(s S, r *recovery) (S, error) {
 			why = fmt.Sprintf(" (event %d is of an unknown kind)", i+1)
 		}
 		if why != "" {
-			return s, &unknownCommitError{i, m.j.errorf(m.j.n.journal, ErrNewer, "commit %d is intact and not understood%s: a newer version may have written it. Reads work, as of the commit before it, and nothing is written; install the newest version (a team can be left: lean-ctx team leave)", ln.seq, why)}
+			return s, &unknownCommitError{i, why, m.j.errorf(m.j.n.journal, ErrNewer, "commit %d is intact and not understood%s: a newer version may have written it. Reads work, as of the commit before it, and nothing is written; install the newest version (a team can be left: lean-ctx team leave)", ln.seq, why)}
 		}
 		s = m.m.Fold(s, c)
 		r.pos.at = c.At
@@ -112,7 +112,8 @@ func (m *memory[S, E]) fold(s S, r *recovery) (S, error) {
 
 // unknownCommitError is about a commit that is intact and not understood.
 type unknownCommitError struct {
-	index int // in the lines that were folded
+	index int    // in the lines that were folded
+	why   string // it is not understood, in brackets
 	error
 }
 
@@ -131,18 +132,26 @@ func firstUnknown[E any](events []E) int {
 
 // foldUnderstood folds the commits of r. Who reads stops before one that is not understood: what
 // was committed later may count on it. Who writes gets an error, since what is decided on half a
-// state may be wrong, unless the log is to be cut there.
+// state may be wrong. But a log that was a team's is cut there: nobody else continues it.
 func (m *memory[S, E]) foldUnderstood(s S, r *recovery, locked bool) (S, error) {
 	m.unknown = nil
 	s, err := m.fold(s, r)
 	u, ok := errors.AsType[*unknownCommitError](err)
-	if !ok || locked && !m.o.cutUnknown {
+	if !ok {
 		return s, err
 	}
-	m.unknown = u
 	seq := r.lines[u.index].seq
+	cut := m.o.cutUnknown || seq <= r.pos.head.Left
+	if locked && !cut {
+		return s, err
+	}
+	if cut {
+		u.error = m.j.errorf(m.j.n.journal, ErrNewer, "commit %d is intact and not understood%s: a newer version may have written it for the team. Reads and writes go on from the commit before it; it and what follows stay in a file %s%s<time>", seq, u.why, m.j.n.journal, corruptMark)
+	}
+	m.unknown = u
 	r.cut(u.index)
 	if locked {
+		r.pos.head.Left = 0 // what has this number from now on is of this machine
 		r.damaged, r.needsRewrite, r.needsRepair = true, true, true
 	}
 	m.j.warn(unknownWarning(m.j.n.journal, seq, u))
