@@ -106,6 +106,7 @@ type Fact struct {
 	Aliases           []string   `json:"aliases"`
 	Questions         []string   `json:"questions,omitempty"`    // that somebody would ask who does not know the value's words
 	QuestionsAt       *time.Time `json:"questions_at,omitempty"` // when they were given; nil: with an assertion
+	Examples          []string   `json:"examples,omitempty"`     // of a pattern, beside the value
 	Also              bool       `json:"also"`                   // one of several values, true beside the others
 	RenamedAt         *time.Time `json:"renamed_at,omitempty"`   // when it got its category and key; nil: it always had them
 	Pinned            bool       `json:"pinned"`
@@ -126,7 +127,8 @@ type Retraction struct {
 	RetractedReason string     `json:"retracted_reason,omitzero"` // in the words of whoever withdrew it
 }
 
-// Pattern is a convention of the project.
+// Pattern is a convention of the project, in the form that it has in a fact file beside the
+// facts, and in what former versions wrote. It is a fact of the room pattern: see package fact.
 type Pattern struct {
 	Type          string    `json:"pattern_type"`
 	Description   string    `json:"description"`
@@ -139,7 +141,8 @@ type Pattern struct {
 	Extra Unknown `json:",embed"`
 }
 
-// Gotcha is a mistake not to repeat.
+// Gotcha is a mistake not to repeat, in the form that it has in a fact file beside the facts, and
+// in what former versions wrote. It is a fact of the room gotcha: see package fact.
 type Gotcha struct {
 	ID          string    `json:"id"`
 	Category    string    `json:"category"`
@@ -319,8 +322,6 @@ type Commit struct {
 	// What there was before, and the ids of versions that there were not.
 	Facts     []*Fact    `json:"facts,omitempty"`
 	Made      []string   `json:"made,omitempty"`
-	Patterns  []Pattern  `json:"patterns,omitempty"`
-	Gotchas   []Gotcha   `json:"gotchas,omitempty"`
 	Relations []Relation `json:"relations,omitempty"`
 	Reminders []Reminder `json:"reminders,omitempty"`
 	Disputes  []Dispute  `json:"disputes,omitempty"`
@@ -375,5 +376,6 @@ type Record struct {
 	Privacy       string     `json:"privacy,omitempty"` // left out: shared
 	Tags          []string   `json:"tags,omitempty"`
 	Questions     string     `json:"questions,omitempty"` // divided by ;
+	Examples      []string   `json:"examples,omitempty"`  // of a pattern
 	Also          bool       `json:"also,omitzero"`       // true beside the other values of the key
 }

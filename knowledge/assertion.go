@@ -30,6 +30,7 @@ type Assertion struct {
 	Also       bool     `json:"also,omitempty" jsonschema:"add this value and keep the others"`
 	Replaces   string   `json:"replaces,omitempty" jsonschema:"which one of several values this replaces; * for all"`
 	Questions  string   `json:"questions,omitempty" jsonschema:"up to three short questions that this answers, in other words than the value, separated by ;"`
+	Examples   []string `json:"-"` // of a pattern
 	Tags       []string `json:"tags,omitempty" jsonschema:"words to group facts by, 20 at most"`
 	Aliases    []string `json:"aliases,omitempty" jsonschema:"other names the key is found by, 20 at most"`
 	Pinned     *bool    `json:"pinned,omitempty" jsonschema:"always in the briefing"`
@@ -41,7 +42,7 @@ type Assertion struct {
 const (
 	MaxValue = 64 << 10 // bytes of a value
 	MaxName  = 256      // bytes of a category, key, tag or alias
-	MaxNames = 20       // tags or aliases of a fact
+	MaxNames = 20       // tags, aliases or examples of a fact
 )
 
 const defaultConfidence = 0.8
@@ -60,6 +61,7 @@ type Checked struct {
 	Replaces             string // the one of several values that it takes the place of, or [AllValues]
 	Tags, Aliases        []string
 	Questions            []string // nil: those that the fact has stay
+	Examples             []string // of a pattern: they are added to those that it has
 	Pinned               *bool
 	Privacy              string
 	Archetype            string    // empty: that of the fact, or what the room tells
@@ -81,7 +83,7 @@ func (s *Store) Check(a Assertion) (Checked, error) {
 	c.Category, c.Key = in.text("category", a.Category), in.text("key", a.Key)
 	c.Value, c.Replaces = in.named(c.Category, c.Key, "value", a.Value), in.named(c.Category, c.Key, "replaces", a.Replaces)
 	c.Source, c.unchecked = sourced(s, in.text("source", a.Source), defaultConfidence)
-	c.Tags, c.Aliases = in.names("tags", a.Tags), in.names("aliases", a.Aliases)
+	c.Tags, c.Aliases, c.Examples = in.names("tags", a.Tags), in.names("aliases", a.Aliases), in.names("examples", a.Examples)
 	c.Questions = splitQuestions(in.text("questions", a.Questions))
 	if c.Redacted = in.redacted; in.err != nil {
 		return c, in.err
@@ -145,7 +147,7 @@ func sourced(s *Store, ref string, confidence float64) (x Source, unchecked stri
 func Restated(v *fact.Version) Checked {
 	c := Checked{
 		Category: v.Category, Key: v.Key, Value: v.Value, Confidence: v.Confidence, From: &v.ValidFrom, Until: v.ValidUntil,
-		Session: v.SourceSession, Tags: v.Tags, Aliases: v.Aliases, Questions: v.Questions,
+		Session: v.SourceSession, Tags: v.Tags, Aliases: v.Aliases, Questions: v.Questions, Examples: v.Examples,
 		Source: Source{Kind: KindImport, By: v.AssertedBy, Confidence: v.Confidence},
 	}
 	if v.Pinned {
@@ -176,7 +178,25 @@ func (c *Checked) Validate() error {
 	if err := checkQuestions(c.Questions); err != nil {
 		return err
 	}
+	if err := checkExamples(c.Examples); err != nil {
+		return err
+	}
 	return checkNames(c.Tags, c.Aliases)
+}
+
+// checkExamples refuses examples that are too many or too long.
+func checkExamples(list []string) error {
+	size := 0
+	for _, x := range list {
+		size += len(x)
+	}
+	switch {
+	case len(list) > MaxNames:
+		return refusal.Argument("examples", "%d examples, more than %d", len(list), MaxNames)
+	case size > MaxValue:
+		return refusal.Argument("examples", "examples has %d bytes, more than %d", size, MaxValue)
+	}
+	return nil
 }
 
 // checkValue checks a text that an argument brought.
@@ -329,7 +349,10 @@ func taken(vs []*fact.Version, value string) bool {
 
 // describe adds to a version what the assertion says of the fact beside its value.
 func (c *Checked) describe(v *fact.Version) {
-	v.Tags, v.Aliases = merge(v.Tags, c.Tags), merge(v.Aliases, c.Aliases)
+	v.Tags, v.Aliases = tagged(v, c.Tags), merge(v.Aliases, c.Aliases)
+	if len(c.Examples) > 0 {
+		v.Examples = merge(v.Examples, c.Examples)
+	}
 	if c.Pinned != nil {
 		v.Pinned = *c.Pinned
 	}
@@ -344,16 +367,28 @@ func (c *Checked) describe(v *fact.Version) {
 	}
 }
 
+// tagged are the tags of a version with some more. A gotcha has one severity.
+func tagged(v *fact.Version, more []string) []string {
+	tags := v.Tags
+	if fact.IsGotcha(v) && slices.ContainsFunc(more, fact.IsSeverity) {
+		tags = slices.DeleteFunc(slices.Clone(tags), fact.IsSeverity)
+	}
+	return merge(tags, more)
+}
+
 // checkLists refuses what would take a fact over the limit of names.
 func (c *Checked) checkLists(v *fact.Version) error {
 	if v == nil {
 		return nil
 	}
-	if n := len(merge(v.Tags, c.Tags)); n > MaxNames {
+	if n := len(tagged(v, c.Tags)); n > MaxNames {
 		return refusal.Argument("tags", "with these the fact would have %d tags, more than %d", n, MaxNames)
 	}
 	if n := len(merge(v.Aliases, c.Aliases)); n > MaxNames {
 		return refusal.Argument("aliases", "with these the fact would have %d aliases, more than %d", n, MaxNames)
+	}
+	if n := len(merge(v.Examples, c.Examples)); n > MaxNames && hasValue(v, c.Value) {
+		return refusal.Argument("examples", "with these the pattern would have %d examples, more than %d", n, MaxNames)
 	}
 	return nil
 }

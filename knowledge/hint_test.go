@@ -100,7 +100,7 @@ func TestGotchaTellsItsEarlierResolution(t *testing.T) {
 		if want := []string{"recorded", "confirmed 2x", "updated"}[i]; err != nil || !strings.Contains(r.Text(), "Gotcha "+want) {
 			t.Errorf("%v, %s", err, r.Text())
 		}
-		if told := strings.Contains(r.Text(), "The resolution was: Rerun."); told != (i == 2) {
+		if told := strings.Contains(r.Text(), "was: tests flake → rerun (since"); told != (i == 2) {
 			t.Errorf("%s", r.Text())
 		}
 	}

@@ -122,7 +122,7 @@ func TestImportExisting(t *testing.T) {
 	_, dir := existing(t)
 	s := testStore(t, nil)
 	r, err := transfer.Import(t.Context(), s.Store, transfer.Incoming{File: filepath.Join(dir, "knowledge.json")})
-	if err != nil || r.Kind != "leanctx" || r.Added != 2 || r.Skipped+r.Replaced != 0 {
+	if err != nil || r.Kind != "leanctx" || r.Added != 4 || r.Skipped+r.Replaced != 0 {
 		t.Fatalf("%s, %v", r.Text(), err)
 	}
 	took(t, s, 4, false)
@@ -176,13 +176,13 @@ func TestAdoptRace(t *testing.T) {
 		notices := 0
 		for _, out := range together(t, j, j, j) {
 			var facts, told int
-			if _, err := fmt.Sscan(out, &facts, &told); err != nil || facts != 2 {
+			if _, err := fmt.Sscan(out, &facts, &told); err != nil || facts != 4 {
 				t.Errorf("%q, %v", out, err)
 			}
 			notices += told
 		}
 		r, err := listing.Status(t.Context(), named(t, j.Dir), NoArgs{})
-		if err != nil || notices != 1 || r.Versions != 4 || r.Commits != 1 || r.Gotchas != 1 {
+		if err != nil || notices != 1 || r.Versions != 6 || r.Commits != 1 || r.Gotchas != 1 {
 			t.Errorf("%d notices, %s, %v", notices, r.Text(), err)
 		}
 	}

@@ -31,7 +31,7 @@ func Task(ctx context.Context, s *Store) string {
 	return prose.Clip(task, 2000)
 }
 
-// Related lists the ids of versions, patterns and gotchas that may help with a task, the
+// Related lists the ids of versions that may help with a task, the
 // likeliest first. It also lists those too weak for an answer: somebody who begins a task does
 // not know what to ask. Nothing counts as read.
 func Related(ctx context.Context, s *Store, task string) (related []string, err error) {
@@ -67,19 +67,23 @@ func Naming(ctx context.Context, s *Store, task string, most int) ([]string, err
 	for _, f := range r.Facts {
 		texts = append(texts, naming(f.Version))
 	}
-	var lessons []*fact.Version
-	if q.Query == "" { // a search finds them by itself
-		err = s.log.ViewSome(ctx, func(k state.Reader) error { lessons = k.Lessons(); return nil })
+	if q.Query != "" {
+		return texts, nil // a search finds gotchas and patterns by itself
 	}
-	for _, v := range lessons {
-		texts = append(texts, naming(v))
-	}
+	err = s.log.ViewSome(ctx, func(k state.Reader) error {
+		for _, room := range []string{fact.RoomPattern, fact.RoomGotcha} {
+			for _, v := range k.CurrentIn(room, s.present(k.At)) {
+				texts = append(texts, naming(v))
+			}
+		}
+		return nil
+	})
 	return texts, err
 }
 
 // naming is all of a version that may name a file.
 func naming(v *fact.Version) string {
-	parts := []string{v.Key, v.Value}
+	parts := []string{v.Key, fact.Text(v)}
 	for _, src := range v.Sources {
 		parts = append(parts, src.Ref)
 	}

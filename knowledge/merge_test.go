@@ -139,7 +139,7 @@ func TestImportTwice(t *testing.T) {
 				}
 				once := s.whole(t)
 				s.days(1)
-				if r := s.load(t, merge, text); r.Added+r.Replaced+r.Lessons != 0 {
+				if r := s.load(t, merge, text); r.Added+r.Replaced+r.Lists != 0 {
 					t.Errorf("again: %s", r.Text())
 				}
 				if diff := cmp.Diff(once, s.whole(t)); diff != "" || s.seq(t) != 2 {

@@ -33,7 +33,7 @@ func TestAnswersSayWhoAndSinceWhen(t *testing.T) {
 	expect("what a user confirmed", room, s.Store, "Facts [infra] (showing 1/1):\n  [infra/cdn]: akamai (conf: 80%, confirmed 2x) since 2026-01-02 by user")
 	must[Learned](t)(Pattern(t.Context(), s.Store, Lesson{Type: "naming", Value: "names are nouns"}))
 	s.days(1)
-	expect("a pattern has no author", Question{Category: "pattern"}, s.Store, "Facts [pattern] (showing 1/1):\n  [pattern/naming]: names are nouns (conf: 100%, confirmed 1x) since 2026-01-16")
+	expect("a pattern is told like any other fact", Question{Category: "pattern"}, s.Store, "Facts [pattern] (showing 1/1):\n  [pattern/naming]: names are nouns (conf: 80%, confirmed 1x) since 2026-01-16 by cursor-a3f8")
 }
 
 // Who and since when cost at most 16 tokens a line, also with a long name.

@@ -166,7 +166,7 @@ func (p *placement) create() *fact.Version {
 		}
 	}
 	if p.refines() {
-		v.Questions, v.QuestionsAt = p.old.Questions, p.old.QuestionsAt
+		v.Questions, v.QuestionsAt, v.Examples = p.old.Questions, p.old.QuestionsAt, p.old.Examples
 	}
 	a.describe(v)
 	return v
@@ -227,8 +227,11 @@ func (p *placement) confirm() ([]state.Event, Remembered) {
 	v := p.confirms
 	w, a := p.confirmed(v), p.permitted(v)
 	e := &state.Confirmation{Category: v.Category, Key: v.Key, ID: v.ID, Confidence: w.Confidence, Source: p.confirming(v), Questions: a.Questions, Pinned: a.Pinned, Privacy: a.Privacy, Archetype: a.Archetype}
-	if len(w.Tags) > len(v.Tags) {
+	if !slices.Equal(w.Tags, v.Tags) {
 		e.Tags = w.Tags
+	}
+	if !slices.Equal(w.Examples, v.Examples) {
+		e.Examples = w.Examples
 	}
 	if len(w.Aliases) > len(v.Aliases) {
 		e.Aliases = w.Aliases

@@ -99,16 +99,10 @@ func Questions(ctx context.Context, s *Store, a FactQuestions) (r QuestionsResul
 	})
 }
 
-// WithoutQuestions are the active facts, patterns and gotchas that have no
-// questions, in no order.
+// WithoutQuestions are the active facts that have no questions, in no order.
 func WithoutQuestions(st *state.State, now time.Time) (out []*fact.Version) {
 	for _, vs := range st.All() {
 		if v := fact.Current(vs, now); v != nil && v.ArchivedAt == nil && len(v.Questions) == 0 {
-			out = append(out, v)
-		}
-	}
-	for _, v := range st.Lessons() {
-		if len(v.Questions) == 0 {
 			out = append(out, v)
 		}
 	}
@@ -129,41 +123,17 @@ func giveQuestions(ctx context.Context, s *Store, a FactQuestions) (r QuestionsR
 		return r, refusal.Argument("questions", "questions is empty")
 	}
 	err = s.UpdateSome(ctx, func(st state.Reader, now time.Time) ([]state.Event, error) {
-		if v := fact.Current(st.Versions(fact.IDOf(a.Category, a.Key)), s.present(now)); v != nil {
+		var events []state.Event
+		for _, v := range fact.AllCurrent(st.Versions(fact.IDOf(a.Category, a.Key)), s.present(now)) {
 			r.Category, r.Key = v.Category, v.Key
-			return []state.Event{{Questions: &state.NewQuestions{Category: v.Category, Key: v.Key, ID: v.ID, Questions: r.Questions, At: now}}}, nil
+			events = append(events, state.Event{Questions: &state.NewQuestions{Category: v.Category, Key: v.Key, ID: v.ID, Questions: r.Questions, At: now}})
 		}
-		events := lessonQuestions(st, a, &r)
 		if len(events) == 0 {
 			return nil, NotFound(a.Category, a.Key)
 		}
 		return events, nil
 	})
 	return r, err
-}
-
-// lessonQuestions gives the patterns and gotchas that go by a name their questions.
-func lessonQuestions(st state.Reader, a FactQuestions, r *QuestionsResult) (events []state.Event) {
-	named := func(v *fact.Version) bool {
-		if formats.FoldName(v.Category) != formats.FoldName(a.Category) || !fact.GoesBy(v, a.Key) {
-			return false
-		}
-		r.Category, r.Key = v.Category, v.Key
-		return true
-	}
-	for _, p := range st.Patterns {
-		if named(state.PatternVersion(&p)) {
-			p.Questions = r.Questions
-			events = append(events, state.Event{Pattern: &p})
-		}
-	}
-	for _, g := range st.Gotchas {
-		if named(state.GotchaVersion(&g)) {
-			g.Questions = r.Questions
-			events = append(events, state.Event{Gotcha: &g})
-		}
-	}
-	return events
 }
 
 // Text gives the answer's lines.

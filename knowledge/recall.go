@@ -211,11 +211,6 @@ func (l *lookup) list(ctx context.Context) (r Recalled, err error) {
 			all = append(all, one)
 		}
 		facts(&f, add)
-		if !latest {
-			for _, v := range matching(k, k.Lessons(), &f) {
-				add(fact.IDOf(v.Category, v.Key), fact.Summarize(v), v)
-			}
-		}
 		shown := first(all, f.Offset+f.Limit, func(a, b *listed) int {
 			rank := cmp.Compare(b.salience, a.salience)
 			if latest {
@@ -469,7 +464,7 @@ func (l *lookup) candidates(ctx context.Context, k state.Reader, x *state.Index,
 // candidateOf is a version as it is ranked, without its time and its vectors.
 func candidateOf(v *fact.Version) recall.Candidate {
 	return recall.Candidate{
-		Category: v.Category, Key: v.Key, Aliases: v.Aliases, Value: v.Value, Questions: strings.Join(v.Questions, "\n"), Dormant: v.ArchivedAt != nil,
+		Category: v.Category, Key: v.Key, Aliases: v.Aliases, Value: fact.Text(v), Questions: strings.Join(v.Questions, "\n"), Dormant: v.ArchivedAt != nil,
 	}
 }
 

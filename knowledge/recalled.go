@@ -79,7 +79,7 @@ func found(v *fact.Version, f *query) Found {
 		confirmations, confidence = fact.KnownAt(v, known)
 	}
 	return Found{
-		ID: v.ID, Category: v.Category, Key: v.Key, Value: v.Value, Confidence: confidence,
+		ID: v.ID, Category: v.Category, Key: v.Key, Value: fact.Text(v), Confidence: confidence,
 		Effective: fact.EffectiveConfidence(v, f.now, fact.Retrievals{}), Confirmations: confirmations,
 		ValidFrom: p.From, ValidUntil: p.Until, LastConfirmed: v.LastConfirmed, AssertedBy: v.AssertedBy,
 		Archetype: v.Archetype, Tags: v.Tags, Aliases: v.Aliases, Questions: v.Questions, Pinned: v.Pinned, Privacy: v.Privacy,

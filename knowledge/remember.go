@@ -23,11 +23,17 @@ func (s *Store) Remember(ctx context.Context, a Assertion) (Remembered, error) {
 	if err != nil {
 		return Remembered{}, err
 	}
-	var r Remembered
+	return s.assert(ctx, c, func(state.Reader, *Checked) {})
+}
+
+// assert asserts what was checked, after complete has given it what depends on the facts.
+func (s *Store) assert(ctx context.Context, c Checked, complete func(state.Reader, *Checked)) (r Remembered, err error) {
 	s.advice.writers.Add(1)
 	err = s.UpdateSome(ctx, func(st state.Reader, now time.Time) ([]state.Event, error) {
 		var events []state.Event
-		events, r, err = assertHere(st, c, now, s.present(now))
+		a := c
+		complete(st, &a)
+		events, r, err = assertHere(st, a, now, s.present(now))
 		if r.Outcome != Confirmed {
 			r.Similar = sameInOtherRooms(st, r, s.present(now))
 		}
@@ -494,6 +500,9 @@ func (d *decision) permitted(v *fact.Version) Checked {
 	}
 	if v.Privacy == PrivacyProjectOnly || v.Privacy == PrivacyLocal {
 		c.Privacy = ""
+	}
+	if fact.IsGotcha(v) {
+		c.Tags = slices.DeleteFunc(slices.Clone(c.Tags), fact.IsSeverity)
 	}
 	return c
 }

@@ -108,9 +108,15 @@ func (r Remembered) TextIn(call prose.Syntax) string {
 		b.WriteString("confidence: " + prose.Percent(r.Confidence))
 	}
 	b.WriteByte(')')
+	r.details(&b, call)
+	return b.String()
+}
+
+// details are the lines after the first: what the assertion replaced, contradicts and resembles.
+func (r Remembered) details(b *strings.Builder, call prose.Syntax) {
 	switch {
 	case r.Contradiction != nil && r.Contradiction.Severity != fact.Low:
-		r.Contradiction.text(&b, r.Was != nil, call)
+		r.Contradiction.text(b, r.Was != nil, call)
 	case r.Was != nil && r.Outcome == Refined:
 		b.WriteString("\n  was: " + prose.Brief(r.Was.Value))
 	case r.Was != nil && r.Was.All != nil:
@@ -124,28 +130,27 @@ func (r Remembered) TextIn(call prose.Syntax) string {
 	}
 	if r.dated || r.Outcome == Planned {
 		period := fact.Period{From: r.ValidFrom, Until: r.ValidUntil}
-		fmt.Fprintf(&b, "\n  Valid %s (%s)", period.StringAt(r.RecordedAt), r.Outcome)
+		fmt.Fprintf(b, "\n  Valid %s (%s)", period.StringAt(r.RecordedAt), r.Outcome)
 		if !fact.Before(r.RecordedAt, r.ValidUntil) {
 			b.WriteString(": already over, so not current")
 		}
 		if r.Requested != nil {
-			fmt.Fprintf(&b, "\n  Asked for was %s: confirming a fact does not shorten it; to do that, say the same with %s", r.Requested, call("", "correct", true))
+			fmt.Fprintf(b, "\n  Asked for was %s: confirming a fact does not shorten it; to do that, say the same with %s", r.Requested, call("", "correct", true))
 		}
 		for _, d := range r.Displaced {
-			fmt.Fprintf(&b, "\n  '%s' %s", prose.Brief(d.Value), d.now())
+			fmt.Fprintf(b, "\n  '%s' %s", prose.Brief(d.Value), d.now())
 		}
 	}
 	if r.Dispute != nil {
-		fmt.Fprintf(&b, "\n  Changed back and forth %d times within %d days: '%s'%s", flipFlopChanges, flipFlopWithin/(24*time.Hour),
+		fmt.Fprintf(b, "\n  Changed back and forth %d times within %d days: '%s'%s", flipFlopChanges, flipFlopWithin/(24*time.Hour),
 			prose.Brief(r.Dispute.Value), recordOf(*r.Dispute, "not believed", "accept|reject", call))
 	}
-	r.noteSource(&b)
+	r.noteSource(b)
 	for _, s := range r.Similar {
 		label := map[string]string{similarConflict: "Possible conflict", similarReplaced: "Replaced, it seems"}[s.Kind]
-		fmt.Fprintf(&b, "\n  "+cmp.Or(label, "Similar")+": [%s/%s] %s. Settle it: %s", prose.Line(s.Category), prose.Line(s.Key), prose.Brief(s.Value),
+		fmt.Fprintf(b, "\n  "+cmp.Or(label, "Similar")+": [%s/%s] %s. Settle it: %s", prose.Line(s.Category), prose.Line(s.Key), prose.Brief(s.Value),
 			call("judge", "category", r.Category, "key", r.Key, "target", s.Category+"/"+s.Key, "verdict", "supersedes|compatible|unrelated"))
 	}
-	return b.String()
 }
 
 // noteSource tells what is to be known of the assertion's own text.

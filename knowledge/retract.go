@@ -19,7 +19,7 @@ import (
 
 // Withdrawal takes a fact back.
 type Withdrawal struct {
-	Category string `json:"category" arg:"1" short:"c" jsonschema:"the room; pattern or gotcha remove a lesson"`
+	Category string `json:"category" arg:"1" short:"c" jsonschema:"the room"`
 	Key      string `json:"key" arg:"2" short:"k" jsonschema:"the fact"`
 	Value    string `json:"value,omitempty" jsonschema:"the one of several values that is no longer true"`
 	Reason   string `json:"reason,omitempty" jsonschema:"why it is no longer true"`
@@ -46,9 +46,8 @@ type Withdrawn struct {
 	Reason      string     `json:"reason,omitempty"`
 	Touched     []string   `json:"touched"`
 	Erased      bool       `json:"erased"`
-	Shared      bool       `json:"shared,omitempty"`  // the erased fact may be in the repository
-	Team        bool       `json:"team,omitempty"`    // the fact was erased in a team
-	Lessons     int        `json:"lessons,omitempty"` // how many patterns or gotchas it was
+	Shared      bool       `json:"shared,omitempty"` // the erased fact may be in the repository
+	Team        bool       `json:"team,omitempty"`   // the fact was erased in a team
 	DisputeNote            // nothing was taken back: what is believed has more authority
 	Copies      []string   `json:"copies,omitempty"` // what agents wrote that holds an erased value, or that it came from; it stays
 	Redacted    []string   `json:"redacted,omitempty"`
@@ -91,9 +90,6 @@ func (w Withdrawn) TextIn(call prose.Syntax) string {
 	}
 	if len(w.Values) > 0 {
 		text += " (" + countValues(w.Values) + ")"
-	}
-	if w.Lessons > 1 {
-		text += fmt.Sprintf(" (%d of them)", w.Lessons)
 	}
 	return text + prose.Redacted(w.Redacted)
 }
@@ -149,13 +145,6 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 			r.disputed(x)
 			return events, nil
 		}
-		if len(events) == 0 {
-			events = lessonEvents(st, w)
-			r.Lessons = len(events)
-			if argument := w.ofVersions(); len(events) > 0 && argument != "" {
-				return nil, refusal.Argument(argument, "a pattern or gotcha is taken away whole, and its history is not kept: leave %s out", argument)
-			}
-		}
 		switch {
 		case len(events) == 0 && w.Value != "" && fact.Current(st.Versions(n), s.present(now)) != nil:
 			return nil, noValue(w.Category, w.Key, w.Value)
@@ -185,17 +174,6 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 // disputed says that nothing was taken back.
 func (w *Withdrawn) disputed(x DisputeNote) {
 	w.Category, w.Key, w.DisputeNote, w.Erased, w.Team = x.Old.Category, x.Old.Key, x, false, false
-}
-
-// ofVersions is the argument that says something of a fact's versions; none if empty.
-func (w Withdrawal) ofVersions() string {
-	switch {
-	case w.Until != "":
-		return "valid_until"
-	case w.Reason != "":
-		return "reason"
-	}
-	return ""
 }
 
 // hasValue reports whether a version has a value; the empty one means any.

@@ -1,17 +1,19 @@
 package knowledge_test
 
 import (
+	"bytes"
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"leanctx/formats"
 	. "leanctx/knowledge"
+	"leanctx/knowledge/fact"
 )
 
 var writeStore = flag.String("write-store", "", "write a store of this version into testdata/store under this name, which must be new")
@@ -67,23 +69,34 @@ func keep(t *testing.T, to string) {
 	}
 }
 
+// listed are the lists of patterns and gotchas that a fact file has beside the facts.
+var listed = regexp.MustCompile(`(?ms)^  "(patterns|gotchas)": \[.*?^  \]`)
+
 func opens(t *testing.T, stored string) {
 	golden, err := os.ReadFile(filepath.Join(stored, "export.golden"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := formats.DecodeNative(golden)
+	doc, err := fact.DecodeFile(golden)
 	if err != nil {
+		t.Fatal(err)
+	}
+	var meant bytes.Buffer // patterns and gotchas are among the facts by now
+	if err := fact.EncodeFile(&meant, doc); err != nil {
 		t.Fatal(err)
 	}
 	s := &story{dir: copied(t, stored), now: doc.UpdatedAt.Add(time.Hour)}
 	before := files(t, s.dir)
 	s.open(t, nil)
-	if diff := cmp.Diff(body(t, string(golden)), body(t, s.whole(t))); diff != "" { // members that are new stand in both
+	if diff := cmp.Diff(body(t, meant.String()), body(t, s.whole(t))); diff != "" { // members that are new stand in both
 		t.Errorf("export (-golden +got); a store that is out there must not change its meaning:\n%s", diff)
 	}
 	if f := s.only(t, "architecture", "cache"); f.Value != "Valkey 8" || f.Confirmations != 2 {
 		t.Errorf("%+v", f)
+	}
+	lists := func(text string) []string { return listed.FindAllString(text, -1) }
+	if diff := cmp.Diff(lists(string(golden)), lists(s.whole(t))); diff != "" {
+		t.Errorf("patterns and gotchas as other programs read them (-golden +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(before, files(t, s.dir)); diff != "" {
 		t.Errorf("reading wrote:\n%s", diff)

@@ -25,7 +25,7 @@ type UndoArgs struct {
 type Undone struct {
 	At          time.Time    `json:"at"` // when the commit was recorded
 	Facts       []UndoneFact `json:"facts"`
-	Others      []string     `json:"others,omitempty"` // links, patterns, gotchas, reminders and disputes, each in words
+	Others      []string     `json:"others,omitempty"` // links, reminders and disputes, each in words
 	Renamed     *Name        `json:"renamed,omitempty"`
 	DisputeNote              // nothing was taken back: what is believed has more authority
 }
@@ -244,15 +244,6 @@ func (u *undo) restored(v *fact.Version, former int) *fact.Version {
 func (u *undo) lists(r *Undone) {
 	var restored, ended []listChange
 	add := func(restore, end []listChange) { restored, ended = append(restored, restore...), append(ended, end...) }
-	named := slices.DeleteFunc(slices.Clone(u.st.Patterns), func(p formats.Pattern) bool { return !p.CreatedAt.Equal(u.c.At) })
-	add(undoList(u, &state.Patterns, named, func(p *formats.Pattern) (restore, end listChange) {
-		name := "pattern " + prose.Line(p.Type)
-		return listChange{name + asItWas, state.Event{Pattern: p}}, listChange{name + " is gone", state.Event{Unpattern: p}}
-	}))
-	add(undoList(u, &state.Gotchas, u.st.Gotchas, func(g *formats.Gotcha) (restore, end listChange) {
-		name := "gotcha '" + prose.Brief(g.Trigger) + "'"
-		return listChange{name + asItWas, state.Event{Gotcha: g}}, listChange{name + " is gone", state.Event{Ungotcha: g.ID}}
-	}))
 	add(undoList(u, &state.Relations, u.st.Relations, func(x *formats.Relation) (restore, end listChange) {
 		name := "link " + Slashed(x.From.Name) + " " + x.Kind + " " + Slashed(x.To.Name)
 		return listChange{name + asItWas, state.Event{Relate: x}}, listChange{name + " is gone", state.Event{Unrelate: x}}

@@ -61,8 +61,7 @@ func lasts(v *fact.Version, now time.Time) bool {
 	return fact.Believed(v) && fact.Before(now, v.ValidUntil)
 }
 
-// lastingOf are the versions of a state that are valid now or will be, patterns and
-// gotchas last.
+// lastingOf are the versions of a state that are valid now or will be.
 func (x *vectorSync) lastingOf(st *state.State) (vs []*fact.Version) {
 	now := x.now()
 	for _, v := range st.Each() {
@@ -70,7 +69,7 @@ func (x *vectorSync) lastingOf(st *state.State) (vs []*fact.Version) {
 			vs = append(vs, v)
 		}
 	}
-	return append(vs, st.Lessons()...)
+	return vs
 }
 
 // tail lists what changed since an instant to which the vectors of an encoder are complete. ok is

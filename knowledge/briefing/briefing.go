@@ -138,7 +138,7 @@ func lastSession(ctx context.Context, s *knowledge.Store) (News, error) {
 // waits for them. The zero value is a briefing for nobody in particular.
 type Inputs struct {
 	Budget  int      // most tokens, estimated as bytes/4; 0: [DefaultBudget]
-	Related []string // ids of the versions and lessons that recall finds for the caller's task, the likeliest first
+	Related []string // ids of the versions that recall finds for the caller's task, the likeliest first
 	News    News
 	Client  string // whose session begins; empty: not known
 
@@ -190,11 +190,6 @@ func (o *Inputs) present(ctx context.Context, s *knowledge.Store, files []string
 				c.add(n, x, nil)
 			}
 		}
-		for i := range k.Patterns {
-			if v := state.PatternVersion(&k.Patterns[i]); v.CreatedAt.Before(now) || v.CreatedAt.Equal(now) {
-				c.add(fact.IDOf(v.Category, v.Key), fact.Summarize(v), v)
-			}
-		}
 		r = o.selection(c)
 		return nil
 	})
@@ -220,11 +215,6 @@ func (o *Inputs) at(st *state.State, f *state.Filter) Selection {
 	c := newChoice(st.Reader(), f.AsOf)
 	for n, v := range st.Matching(f) {
 		c.add(n, fact.Summarize(v), v)
-	}
-	for i := range st.Patterns {
-		if v := state.PatternVersion(&st.Patterns[i]); f.Matches(st, v) {
-			c.add(fact.IDOf(v.Category, v.Key), fact.Summarize(v), v)
-		}
 	}
 	return o.selection(c)
 }

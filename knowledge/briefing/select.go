@@ -153,10 +153,10 @@ func byName(a, b *candidate) int {
 
 // selection makes the briefing of what may be chosen.
 func (o *Inputs) selection(c *choice) Selection {
-	k := c.known
+	k, gotchas := c.known, o.gotchaLines(c)
 	news, decisions := o.news(c), c.decisions()
 	r := Selection{
-		Decisions: texts(decisions), Gotchas: o.gotchaLines(k.Gotchas, c.at), Reminders: o.dueLines(k.Reminders, c.today),
+		Decisions: texts(decisions), Gotchas: gotchas, Reminders: o.dueLines(k.Reminders, c.today),
 		Tasks: o.Tasks.Own, NextTask: o.Tasks.Next, LastTask: prose.Clip(o.Tasks.Last, 120), Agents: o.Agents, Unread: o.Unread,
 	}
 	for _, x := range news {
@@ -391,24 +391,53 @@ func texts(decisions []*fact.Version) []string {
 	return out
 }
 
-// gotchaLines are the gotchas, those for the task first, then the worst: by severity,
-// then by how often.
-func (o *Inputs) gotchaLines(all []formats.Gotcha, at time.Time) []string {
-	rank := map[string]int{"critical": 0, "warning": 1, "info": 2}
-	related := func(g *formats.Gotcha) int {
-		if i := slices.Index(o.Related, state.GotchaVersion(g).ID); i >= 0 {
+// gotchasRead is how many gotchas are read for a briefing, which tells of a few.
+const gotchasRead = 64
+
+// gotchaLines are the gotchas, those for the task first, then the worst. They are taken out of the
+// choice, but for what is pinned: that stands in its room.
+func (o *Inputs) gotchaLines(c *choice) []string {
+	var list []*candidate
+	taken := map[string]bool{}
+	for _, x := range c.all {
+		if x.name.Category == fact.RoomGotcha && x.Pinned == fact.Unpinned {
+			list, taken[x.ID] = append(list, x), true
+		}
+	}
+	c.drop(taken)
+	related := func(id string) int {
+		if i := slices.Index(o.Related, id); i >= 0 {
 			return i
 		}
 		return len(o.Related)
 	}
-	list := slices.Clone(all)
-	slices.SortFunc(list, func(a, b formats.Gotcha) int {
-		return cmp.Or(cmp.Compare(related(&a), related(&b)), cmp.Compare(rank[strings.ToLower(a.Severity)], rank[strings.ToLower(b.Severity)]), cmp.Compare(b.Occurrences, a.Occurrences), cmp.Compare(a.Trigger, b.Trigger))
+	critical := func(x *candidate) int {
+		if x.Critical {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(list, func(a, b *candidate) int {
+		return cmp.Or(cmp.Compare(related(a.ID), related(b.ID)), cmp.Compare(critical(a), critical(b)), bestFirst(a, b))
 	})
-	out := []string{}
-	for _, g := range list {
-		if !g.FirstSeen.After(at) {
-			out = append(out, prose.Clip(g.Trigger, 80)+" → "+prose.Clip(g.Resolution, 120))
+	var read []*fact.Version
+	for _, x := range list[:min(len(list), gotchasRead)] {
+		if v := c.read(x); v != nil {
+			read = append(read, v)
+		}
+	}
+	slices.SortStableFunc(read, func(a, b *fact.Version) int {
+		return cmp.Or(cmp.Compare(related(a.ID), related(b.ID)), fact.WorstFirst(a, b))
+	})
+	out := make([]string, len(list))
+	for i, v := range read {
+		trigger, resolution := fact.GotchaParts(v.Value)
+		out[i] = prose.Clip(trigger, 80)
+		if resolution != "" {
+			out[i] += " → " + prose.Clip(resolution, 120)
+		}
+		if fact.Unconfirmed(v) {
+			out[i] += "?"
 		}
 	}
 	return out
@@ -546,7 +575,7 @@ func shorten(text string, most int) string {
 // roomOf is the room of one fact that has nothing else.
 func roomOf(v *fact.Version, today time.Time) formats.Room {
 	stars := formats.Stars(fact.DayConfidence(v, today))
-	return formats.Room{Category: v.Category, Pairs: []formats.Pair{{Key: v.Key, Value: shorten(v.Value, valueBytes), Stars: stars, Unconfirmed: fact.Unconfirmed(v)}}}
+	return formats.Room{Category: v.Category, Pairs: []formats.Pair{{Key: v.Key, Value: shorten(fact.Text(v), valueBytes), Stars: stars, Unconfirmed: fact.Unconfirmed(v)}}}
 }
 
 // costOf is how many bytes the fact of a room takes, known: where there is a

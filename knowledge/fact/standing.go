@@ -2,7 +2,6 @@ package fact
 
 import (
 	"slices"
-	"strings"
 
 	"leanctx/formats"
 	"leanctx/internal/language"
@@ -27,11 +26,3 @@ func Standing(v *Version) bool {
 func ArchetypeGiven(v *Version) bool {
 	return v.Archetype != "" && v.Archetype != formats.Archetype(v.Category) && slices.Contains(formats.Archetypes, v.Archetype)
 }
-
-// Critical reports whether v is a gotcha of the worst kind.
-func Critical(v *Version) bool {
-	return IsGotcha(v) && slices.ContainsFunc(v.Tags, func(t string) bool { return strings.EqualFold(t, "critical") })
-}
-
-// IsGotcha reports whether v is a gotcha.
-func IsGotcha(v *Version) bool { return formats.FoldName(v.Category) == "gotcha" }

@@ -160,15 +160,6 @@ func (w window) recorded(out []Change, st *state.State, category string) []Chang
 		}
 	}
 	in := func(c string) bool { return room == "" || formats.FoldName(c) == room }
-	for _, v := range st.Lessons() {
-		switch {
-		case !in(v.Category):
-		case w.holds(v.RecordedFrom):
-			out = append(out, change(learned, v, v.RecordedFrom))
-		case w.holds(v.LastConfirmed):
-			out = append(out, change(confirmed, v, v.LastConfirmed))
-		}
-	}
 	for t := range st.Tombstones() {
 		if in(t.Category) && w.holds(t.ErasedAt) {
 			out = append(out, Change{Kind: erased, Category: t.Category, Key: t.Key, At: t.ErasedAt})
@@ -260,11 +251,6 @@ func (w window) valid(out []Change, st *state.State, category string, now time.T
 	for n, vs := range st.All() {
 		if room == "" || n.Category == room {
 			add(vs)
-		}
-	}
-	for _, v := range st.Lessons() {
-		if room == "" || formats.FoldName(v.Category) == room {
-			add([]*fact.Version{v})
 		}
 	}
 	return out

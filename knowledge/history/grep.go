@@ -74,9 +74,6 @@ func Grep(ctx context.Context, s *knowledge.Store, q Expression) (r Matches, err
 			}
 			r.among(re, vs, now)
 		}
-		for _, v := range st.Lessons() {
-			r.among(re, []*fact.Version{v}, now)
-		}
 		return nil
 	})
 	if err != nil {
@@ -102,7 +99,7 @@ func Grep(ctx context.Context, s *knowledge.Store, q Expression) (r Matches, err
 // among adds the versions of one fact that match, by name or value.
 func (r *Matches) among(re *regexp.Regexp, vs []*fact.Version, now time.Time) {
 	for _, v := range vs {
-		line, ok := matchIn(re, v.Value)
+		line, ok := matchIn(re, fact.Text(v))
 		if !ok && !re.MatchString(v.Category+"/"+v.Key) && !slices.ContainsFunc(v.Aliases, re.MatchString) {
 			continue
 		}

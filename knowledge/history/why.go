@@ -75,9 +75,6 @@ func Why(ctx context.Context, s *knowledge.Store, q Subject) (r Provenance, err 
 func why(st *state.State, q Subject, now time.Time, sourceState func(*fact.Version, time.Time) string, retrievals func(*fact.Version) fact.Retrievals) (Provenance, bool) {
 	r := Provenance{Category: q.Category, Key: q.Key}
 	vs := st.Versions(fact.IDOf(q.Category, q.Key))
-	if len(vs) == 0 {
-		vs = lessonsNamed(st, q.Category, q.Key)
-	}
 	if t, erased := st.Erased(fact.IDOf(q.Category, q.Key)); len(vs) == 0 && erased {
 		r.Erased = fact.Day(t.ErasedAt)
 		return r, true
@@ -100,16 +97,6 @@ func why(st *state.State, q Subject, now time.Time, sourceState func(*fact.Versi
 		r.Versions = append(r.Versions, b)
 	}
 	return r, true
-}
-
-func lessonsNamed(st *state.State, category, key string) []*fact.Version {
-	var out []*fact.Version
-	for _, v := range st.Lessons() {
-		if formats.FoldName(v.Category) == formats.FoldName(category) && fact.GoesBy(v, key) {
-			out = append(out, v)
-		}
-	}
-	return out
 }
 
 // Text gives the answer's lines.

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 
 	indexapi "github.com/blevesearch/bleve_index_api"
+
+	"leanctx/knowledge/words"
 )
 
 // Options are the options of an index. Nil and zero work.
@@ -238,6 +240,11 @@ func (x *Index) Named(ctx context.Context, name string) ([]string, error) {
 // Hashed lists the IDs of the facts with a current value of this hash, in order.
 func (x *Index) Hashed(ctx context.Context, hash string) ([]string, error) {
 	return x.exactly(ctx, hashField, hash, func(d *tailDoc) bool { return slices.Contains(d.Hashes, hash) })
+}
+
+// InRoom lists the IDs of the facts of a category, folded, in order.
+func (x *Index) InRoom(ctx context.Context, category string) ([]string, error) {
+	return x.exactly(ctx, categoryField, category, func(d *tailDoc) bool { return words.FoldName(d.Category) == category })
 }
 
 // exactly lists the IDs of the facts that hold a term in a keyword field.

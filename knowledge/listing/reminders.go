@@ -13,6 +13,7 @@ import (
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge"
+	"leanctx/knowledge/fact"
 	"leanctx/knowledge/reminder"
 	"leanctx/knowledge/state"
 )
@@ -90,23 +91,31 @@ func Triggered(ctx context.Context, s *knowledge.Store, file string) ([]formats.
 	return out, err
 }
 
-// GotchasAt lists the gotchas whose trigger names a file, the worst first. The
-// file is named as for [Triggered].
-func GotchasAt(ctx context.Context, s *knowledge.Store, file string) ([]formats.Gotcha, error) {
+// Gotcha is a mistake not to repeat in a file.
+type Gotcha struct {
+	ID          string // of the version
+	Trigger     string
+	Resolution  string // may be empty
+	Unconfirmed bool   // nobody here has confirmed it
+}
+
+// GotchasAt lists the gotchas whose trigger names a file, what somebody here confirmed first, then the
+// worst. The file is named as for [Triggered].
+func GotchasAt(ctx context.Context, s *knowledge.Store, file string) (out []Gotcha, err error) {
 	file = path.Clean(strings.ReplaceAll(file, `\`, "/"))
-	var out []formats.Gotcha
-	err := s.ViewSome(ctx, func(st state.Reader, _ time.Time) error {
-		out = nil
-		for _, g := range st.Gotchas {
-			if slices.ContainsFunc(strings.Fields(g.Trigger), func(word string) bool { return reminder.Names(word, file) }) {
-				out = append(out, g)
-			}
-		}
+	var found []*fact.Version
+	err = s.ViewSome(ctx, func(st state.Reader, now time.Time) error {
+		found = slices.DeleteFunc(st.CurrentIn(fact.RoomGotcha, now), func(v *fact.Version) bool {
+			trigger, _ := fact.GotchaParts(v.Value)
+			return !slices.ContainsFunc(strings.Fields(trigger), func(word string) bool { return reminder.Names(word, file) })
+		})
 		return nil
 	})
-	worst := []string{"critical", "warning", "info"}
-	slices.SortStableFunc(out, func(a, b formats.Gotcha) int {
-		return cmp.Compare(slices.Index(worst, a.Severity), slices.Index(worst, b.Severity))
-	})
+	slices.SortStableFunc(found, fact.WorstFirst)
+	for _, v := range found {
+		g := Gotcha{ID: v.ID, Unconfirmed: fact.Unconfirmed(v)}
+		g.Trigger, g.Resolution = fact.GotchaParts(v.Value)
+		out = append(out, g)
+	}
 	return out, err
 }

@@ -57,7 +57,8 @@ func Status(ctx context.Context, s *knowledge.Store, _ knowledge.NoArgs) (StoreS
 			}
 		}
 		r.Archived = r.Superseded + r.Dormant
-		r.Versions, r.Patterns, r.Gotchas, r.Relations = st.VersionCount(), len(st.Patterns), len(st.Gotchas), len(st.Relations)
+		r.Versions, r.Relations = st.VersionCount(), len(st.Relations)
+		r.Patterns, r.Gotchas = len(st.Reader().CurrentIn(fact.RoomPattern, now)), len(st.Reader().CurrentIn(fact.RoomGotcha, now))
 		r.Reminders = len(reminder.Open(st.Reminders))
 		r.Disputes = len(state.OpenDisputes(st, st.Disputed, now))
 		r.UpdatedAt, r.Commits = st.At(), st.Seq()

@@ -19,7 +19,7 @@ func Of(v *fact.Version) vectors.Text {
 	if text != "" {
 		text += ": "
 	}
-	return vectors.Text{ID: v.ID, Text: cutBytes(text+v.Value, maxText)}
+	return vectors.Text{ID: v.ID, Text: cutBytes(text+fact.Text(v), maxText)}
 }
 
 // OfName is the name of a version's fact.

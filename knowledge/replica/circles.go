@@ -93,7 +93,7 @@ func (l *Line) findSubjects() (out []string) {
 }
 
 var listOps = map[string]bool{
-	opPattern: true, opUnpattern: true, opGotcha: true, opUngotcha: true, opRelate: true, opUnrelate: true, opRemind: true, opJudge: true, opDispute: true,
+	opRelate: true, opUnrelate: true, opRemind: true, opJudge: true, opDispute: true,
 }
 
 // part finds out which lines are inside.
@@ -184,11 +184,18 @@ func (f *Folded) takesPlace(l *Line, h home) bool {
 			return true
 		}
 	}
+	if v := l.entry(); v != nil {
+		old := f.State.ByID(v.ID)
+		n := f.nameOf(l, v)
+		if old != nil && fact.IDOf(old.Category, old.Key) != fact.IDOf(n.Category, n.Key) || f.guarded[factSubject(hashed(n))] {
+			return true
+		}
+	}
 	switch {
 	case l.Dispute != nil:
 		old, ok := state.Disputes.Find(&f.State.Lists, *l.Dispute)
 		return ok && fact.IDOf(old.Category, old.Key) != fact.IDOf(l.Dispute.Category, l.Dispute.Key)
-	case l.Relation != nil, l.Reminder != nil, l.Gotcha != nil, l.Pattern != nil:
+	case l.Relation != nil, l.Reminder != nil:
 		return false // their names are their subjects
 	}
 	return false

@@ -304,6 +304,9 @@ func (l *Line) describe(v, old *fact.Version) {
 	if !slices.Equal(v.Questions, old.Questions) && v.QuestionsAt == nil {
 		l.Questions = v.Questions
 	}
+	if !slices.Equal(v.Examples, old.Examples) {
+		l.Examples = v.Examples
+	}
 	if v.Pinned != old.Pinned {
 		l.Pinned = &v.Pinned
 	}

@@ -230,7 +230,7 @@ func (f *Folded) asserted(l *Line, c knowledge.Checked) {
 	if err != nil {
 		// What others asserted meanwhile leaves no room for it as it was asserted: too many names,
 		// or the value that it replaces has gone. Its value is kept.
-		c.Replaces, c.Tags, c.Aliases, c.Correct = "", nil, nil, false
+		c.Replaces, c.Tags, c.Aliases, c.Examples, c.Correct = "", nil, nil, nil, false
 		if events, r, err = knowledge.Assert(portableFacts{f.State}, c, l.order); err != nil {
 			return
 		}

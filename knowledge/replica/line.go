@@ -52,6 +52,7 @@ type Line struct {
 	Tags       []string            `json:"tags,omitempty"`
 	Aliases    []string            `json:"aliases,omitempty"`
 	Questions  []string            `json:"questions,omitempty"`
+	Examples   []string            `json:"examples,omitempty"`
 	Pinned     *bool               `json:"pinned,omitempty"`
 	Privacy    string              `json:"privacy,omitempty"`
 	Archetype  string              `json:"archetype,omitempty"` // where it was given
@@ -288,7 +289,7 @@ func validReplica(id string) bool {
 func (l *Line) checked() knowledge.Checked {
 	c := knowledge.Checked{
 		Category: l.Category, Key: l.Key, Value: l.Value, Confidence: 0.8, From: l.ValidFrom, Until: l.ValidUntil,
-		Correct: l.Correct, Also: l.Also, Replaces: l.Replaces, Tags: l.Tags, Aliases: l.Aliases, Questions: l.Questions,
+		Correct: l.Correct, Also: l.Also, Replaces: l.Replaces, Tags: l.Tags, Aliases: l.Aliases, Questions: l.Questions, Examples: l.Examples,
 		Pinned: l.Pinned, Privacy: l.Privacy, Archetype: l.Archetype, Session: l.Session,
 	}
 	if l.Confidence != nil {

@@ -18,7 +18,7 @@ const (
 	opRename    = "rename"
 	opErase     = "erase"
 	opRevive    = "revive"
-	opPattern   = "pattern"
+	opPattern   = "pattern" // this and the next three: see former.go
 	opUnpattern = "unpattern"
 	opGotcha    = "gotcha"
 	opUngotcha  = "ungotcha"
@@ -52,10 +52,10 @@ var operations = map[string]operation{
 	opRevive: ofErased(func(f *Folded, l *Line) {
 		f.commit(l, state.Event{Revive: &formats.Tombstone{Key: l.Name}})
 	}),
-	opPattern:   patterns.set(),
-	opUnpattern: patterns.unset(),
-	opGotcha:    gotchas.set(),
-	opUngotcha:  gotchas.unset(),
+	opPattern:   ofFormer(false, true),
+	opUnpattern: ofFormer(false, false),
+	opGotcha:    ofFormer(true, true),
+	opUngotcha:  ofFormer(true, false),
 	opRelate:    relations.set(),
 	opUnrelate:  relations.unset(),
 	opRemind:    reminders.set(),
@@ -108,22 +108,6 @@ type list[T any] struct {
 }
 
 var (
-	patterns = list[formats.Pattern]{
-		List: &state.Patterns, onSet: opPattern, onUnset: opUnpattern,
-		of: func(l *Line) **formats.Pattern { return &l.Pattern },
-		join: func(old, x formats.Pattern) formats.Pattern {
-			x.Examples = union(old.Examples, x.Examples)
-			return x
-		},
-	}
-	gotchas = list[formats.Gotcha]{
-		List: &state.Gotchas, onSet: opGotcha, onUnset: opUngotcha,
-		of: func(l *Line) **formats.Gotcha { return &l.Gotcha },
-		join: func(old, x formats.Gotcha) formats.Gotcha {
-			x.Occurrences = max(x.Occurrences, old.Occurrences+1)
-			return x
-		},
-	}
 	relations = list[formats.Relation]{
 		List: &state.Relations, onSet: opRelate, onUnset: opUnrelate,
 		of:    func(l *Line) **formats.Relation { return &l.Relation },
@@ -185,7 +169,7 @@ var (
 		diff(*differ)
 		replace(to *state.Replacement, f *Folded, st *state.State, always bool)
 		changes(now, then *state.State, tell func(subject, name, what string))
-	}{&patterns, &gotchas, &relations, &reminders, &judged, &disputes}
+	}{&relations, &reminders, &judged, &disputes}
 )
 
 // set sets an entry. Of two that were written apart the later one counts, but what can be joined is.
@@ -297,9 +281,18 @@ func (l *Line) soundAssertion() bool {
 
 func (l *Line) soundVersions() bool {
 	return !slices.ContainsFunc(l.Versions, func(v *formats.Fact) bool {
-		return v == nil || v.ID == "" || !validNames(formats.Name{Category: v.Category, Key: v.Key}) || len(v.Value) > knowledge.MaxValue || !knowledge.ValidReason(v.RetractedReason) ||
+		return v == nil || v.ID == "" || !validNames(formats.Name{Category: v.Category, Key: v.Key}) || !soundTexts(v) || !knowledge.ValidReason(v.RetractedReason) ||
 			formats.FoldName(v.Category) != formats.FoldName(l.Category) || formats.FoldName(v.Key) != formats.FoldName(l.Key)
 	})
+}
+
+// soundTexts reports whether what a version says is within the limits of an assertion.
+func soundTexts(v *formats.Fact) bool {
+	size := 0
+	for _, x := range v.Examples {
+		size += len(x)
+	}
+	return len(v.Value) <= knowledge.MaxValue && size <= knowledge.MaxValue
 }
 
 // fact is the name of the one fact that a line is about.

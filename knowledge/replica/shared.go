@@ -14,7 +14,7 @@ import (
 // fact that no line tells of belongs to this machine.
 func Document(st *state.State, dir string) (*formats.Document, error) {
 	all := st.Document(journal.Header{})
-	d := &formats.Document{Schema: formats.Schema, Facts: sharedOf(all.Facts), Patterns: all.Patterns, Gotchas: all.Gotchas, Reminders: all.Reminders}
+	d := &formats.Document{Schema: formats.Schema, Facts: sharedOf(all.Facts), Reminders: all.Reminders}
 	d.Relations, _ = state.Relations.Part(st, all.Relations)
 	d.JudgedPairs, _ = state.Judged.Part(st, all.JudgedPairs)
 	d.Disputes, _ = state.Disputes.Part(st, all.Disputes)

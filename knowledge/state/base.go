@@ -89,14 +89,16 @@ func (b *base) valued(hash string) []fact.ID {
 	return b.found(b.index.Hashed(context.Background(), hash))
 }
 
+func (b *base) inRoom(room string) []fact.ID {
+	return b.found(b.index.InRoom(context.Background(), room))
+}
+
 func (b *base) found(ids []string, err error) (out []fact.ID) {
 	if err != nil {
 		b.fail(err)
 	}
 	for _, id := range ids {
-		if n, ok := factOf(id); ok {
-			out = append(out, n)
-		}
+		out = append(out, factOf(id))
 	}
 	return out
 }
@@ -104,13 +106,10 @@ func (b *base) found(ids []string, err error) (out []fact.ID) {
 // docID is the name of a fact's document in the index.
 func docID(n fact.ID) string { return n.Category + "\x00" + n.Key }
 
-// lessonID is that of a pattern or gotcha: no category is empty.
-func lessonID(version string) string { return "\x00" + version }
-
-// factOf is the fact of a document; ok is false for a pattern or gotcha.
-func factOf(id string) (n fact.ID, ok bool) {
+// factOf is the fact of a document.
+func factOf(id string) fact.ID {
 	category, key, _ := strings.Cut(id, "\x00")
-	return fact.ID{Category: category, Key: key}, category != ""
+	return fact.ID{Category: category, Key: key}
 }
 
 // extraData is what is stored beside the facts of a generation.
@@ -135,11 +134,11 @@ func (s *State) extra(h journal.Head) ([]byte, error) {
 func fromIndex(x *index.Index) (*State, journal.Head, error) {
 	var r extraData
 	if err := json.Unmarshal(x.Extra(), &r); err != nil {
-		return nil, journal.Head{}, fmt.Errorf("the patterns, relations and history in the index cannot be read: %w", err)
+		return nil, journal.Head{}, fmt.Errorf("the relations and history in the index cannot be read: %w", err)
 	}
 	d, err := formats.DecodeNative(r.File)
 	if err != nil {
-		return nil, journal.Head{}, fmt.Errorf("the patterns, relations and history in the index cannot be read: %w", err)
+		return nil, journal.Head{}, fmt.Errorf("the relations and history in the index cannot be read: %w", err)
 	}
 	s := fromDocument(d)
 	s.rooms, s.count, s.changes, s.seq, s.at = r.Rooms, r.Count, changes{after: r.Head.Seq}, r.Head.Seq, r.Head.At
@@ -153,7 +152,7 @@ func fromIndex(x *index.Index) (*State, journal.Head, error) {
 var errEarlier = errors.New("the clock is before the commit of the index")
 
 // Summaries yields, in no order, the fact and the summary of every version that is believed and not over at now, the
-// present. The period is that of [fact.Timeline]. Patterns and gotchas have none.
+// present. The period is that of [fact.Timeline].
 func (k Reader) Summaries(now time.Time) iter.Seq2[fact.ID, fact.Summary] {
 	return func(yield func(fact.ID, fact.Summary) bool) {
 		s := k.state
@@ -210,7 +209,7 @@ func (k Reader) Ended(since, now time.Time) (out []fact.ID) {
 func (b *base) summaries(visit func(fact.ID, fact.Summary) bool) {
 	var failed error
 	err := b.index.Summaries(func(id string, all []byte) bool {
-		n, _ := factOf(id)
+		n := factOf(id)
 		for len(all) > 0 {
 			var x fact.Summary
 			if x, all, failed = fact.ParseSummary(all); failed != nil {

@@ -44,9 +44,7 @@ func (l *Log) Candidates(ctx context.Context, stems []string, f func(Reader, []f
 				return err
 			}
 			for _, h := range hits {
-				if n, ok := factOf(h.ID); ok {
-					names = append(names, n)
-				}
+				names = append(names, factOf(h.ID))
 			}
 		}
 		return f(s.Reader(), names)
@@ -130,7 +128,7 @@ func (s *State) recent() func(yield func(fact.ID) bool) {
 		}
 		seen := map[fact.ID]bool{}
 		for _, c := range slices.Backward(s.changes.facts[max(0, len(s.changes.facts)-candidateMemory):]) {
-			if !seen[c.name] && c.name != lessons {
+			if !seen[c.name] {
 				seen[c.name] = true
 				if !yield(c.name) {
 					return

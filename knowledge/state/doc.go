@@ -17,7 +17,8 @@
 //	state.go    the facts
 //	event.go    what a commit consists of
 //	kinds.go    what each kind of event changes, and what is kept to take it back
-//	lists.go    patterns, gotchas, relations, reminders, disputes, verdicts: each a row
+//	lists.go    relations, reminders, disputes, verdicts: each a row
+//	former.go   patterns and gotchas as former versions of the program recorded them
 //	local.go    what never leaves this machine
 //	overlay.go  decisions that build on each other before they are committed
 //	commit.go   what is kept of each author's last commit, to take it back

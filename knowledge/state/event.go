@@ -16,10 +16,6 @@ type Event struct {
 	Put       *fact.Version       `json:"put,omitempty"`
 	Confirm   *Confirmation       `json:"confirm,omitempty"`
 	Questions *NewQuestions       `json:"questions,omitempty"`
-	Pattern   *formats.Pattern    `json:"pattern,omitempty"`
-	Unpattern *formats.Pattern    `json:"unpattern,omitempty"`
-	Gotcha    *formats.Gotcha     `json:"gotcha,omitempty"`
-	Ungotcha  string              `json:"ungotcha,omitempty"`
 	Relate    *formats.Relation   `json:"relate,omitempty"`
 	Unrelate  *formats.Relation   `json:"unrelate,omitempty"`
 	Remind    *formats.Reminder   `json:"remind,omitempty"`
@@ -32,19 +28,27 @@ type Event struct {
 	Revive    *formats.Tombstone  `json:"revive,omitempty"` // an import with replace may bring an erased name back
 	Replace   *Replacement        `json:"replace,omitempty"`
 	Replica   *formats.Replica    `json:"replica,omitempty"`
+
+	// Former versions of the program wrote these: see former.go.
+	Pattern   *formats.Pattern `json:"pattern,omitempty"`
+	Unpattern *formats.Pattern `json:"unpattern,omitempty"`
+	Gotcha    *formats.Gotcha  `json:"gotcha,omitempty"`
+	Ungotcha  string           `json:"ungotcha,omitempty"`
 }
 
 // Replacement sets whole facts and whole lists, as the shared order of what all
 // replicas wrote has them. A list that is nil stays.
 type Replacement struct {
 	Facts     []Replaced            `json:"facts,omitempty"`
-	Patterns  *[]formats.Pattern    `json:"patterns,omitzero"`
-	Gotchas   *[]formats.Gotcha     `json:"gotchas,omitzero"`
 	Relations *[]formats.Relation   `json:"relations,omitzero"`
 	Reminders *[]formats.Reminder   `json:"reminders,omitzero"`
 	Judged    *[]formats.JudgedPair `json:"judged_pairs,omitzero"`
 	Disputed  *[]formats.Dispute    `json:"disputes,omitzero"`
 	Renames   *[]formats.Rename     `json:"renames,omitzero"`
+
+	// Former versions of the program wrote these: see former.go.
+	Patterns *[]formats.Pattern `json:"patterns,omitzero"`
+	Gotchas  *[]formats.Gotcha  `json:"gotchas,omitzero"`
 }
 
 // Replaced is a fact with all its versions from now on; none: there is no such fact.
@@ -71,6 +75,7 @@ type Confirmation struct {
 	Tags       []string       `json:"tags,omitempty"` // whole lists, when they changed
 	Aliases    []string       `json:"aliases,omitempty"`
 	Questions  []string       `json:"questions,omitempty"`
+	Examples   []string       `json:"examples,omitempty"` // the whole list, when it changed
 	Pinned     *bool          `json:"pinned,omitempty"`
 	Privacy    string         `json:"privacy,omitempty"`
 	Archetype  string         `json:"archetype,omitempty"`

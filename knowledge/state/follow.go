@@ -102,13 +102,13 @@ func (x *follower) follow(s *State, h journal.Head) (*index.Index, error) {
 	if at > s.seq || at == s.seq && x.extra != nil {
 		return i.Share(), nil // another process, or another call, brought it further
 	}
-	names, lessonsToo, ok := s.changes.since(at)
+	names, ok := s.changes.since(at)
 	if !ok {
 		// Another process rewrote the journal; it wrote the index as well.
 		if err := i.Reload(); err != nil {
 			return nil, err
 		}
-		names, lessonsToo, ok = s.changes.since(i.Position().Seq)
+		names, ok = s.changes.since(i.Position().Seq)
 	}
 	if !ok && s.base != nil { // the state itself lacks the facts below it
 		s.base.fail(errNotFollowed)
@@ -119,7 +119,7 @@ func (x *follower) follow(s *State, h journal.Head) (*index.Index, error) {
 		if i, err = x.opened(); err != nil {
 			return nil, err
 		}
-		at, names, lessonsToo = 0, nil, true
+		at, names = 0, nil
 		for n := range s.facts {
 			names = append(names, n)
 		}
@@ -133,9 +133,6 @@ func (x *follower) follow(s *State, h journal.Head) (*index.Index, error) {
 		} else {
 			removed = append(removed, docID(n))
 		}
-	}
-	if lessonsToo {
-		docs = append(docs, lessonDocs(&s.Lists)...)
 	}
 	if err := s.checked(nil); err != nil {
 		return nil, err
@@ -172,7 +169,7 @@ func docOf(n fact.ID, vs []*fact.Version, now time.Time) index.Doc {
 			d.Tags = appendNew(d.Tags, t)
 		}
 		if fact.Believed(v) && fact.Before(now, v.ValidUntil) {
-			d.Value = append(d.Value, v.Value)
+			d.Value = append(d.Value, fact.Text(v))
 			d.Questions = append(d.Questions, v.Questions...)
 			d.Hashes = append(d.Hashes, valueHash(v.Value), versionTerm(v.ID))
 			summaries = append(summaries, fact.Summarize(v))
@@ -207,14 +204,6 @@ func appendNew(list []string, s string) []string {
 	return append(list, s)
 }
 
-// lessonDocs are patterns and gotchas as they are indexed.
-func lessonDocs(l *Lists) (docs []index.Doc) {
-	for _, v := range l.Lessons() {
-		docs = append(docs, index.Doc{ID: lessonID(v.ID), Category: v.Category, Key: v.Key, Value: []string{v.Value}, Questions: v.Questions, Tags: v.Tags, Hashes: []string{versionTerm(v.ID)}})
-	}
-	return docs
-}
-
 // Search runs f on the newest state, and the index of that state.
 func (l *Log) Search(ctx context.Context, f func(Reader, *Index) error) error {
 	run := func() error {
@@ -224,11 +213,7 @@ func (l *Log) Search(ctx context.Context, f func(Reader, *Index) error) error {
 				return err
 			}
 			defer i.Close() // nothing was written
-			x := &Index{Index: i, state: st, lessons: map[string]*fact.Version{}}
-			for _, v := range st.Lessons() {
-				x.lessons[v.ID] = v
-			}
-			return f(st.Reader(), x)
+			return f(st.Reader(), &Index{i, st})
 		})
 	}
 	err := run()
@@ -242,27 +227,16 @@ func (l *Log) Search(ctx context.Context, f func(Reader, *Index) error) error {
 // Index is the text index at the commit of a state.
 type Index struct {
 	*index.Index
-	state   *State
-	lessons map[string]*fact.Version
+	state *State
 }
 
 // Versions are those of a document that was found.
 func (x *Index) Versions(id string) []*fact.Version {
-	n, ok := factOf(id)
-	if ok {
-		return x.state.Versions(n)
-	}
-	if v := x.lessons[n.Key]; v != nil {
-		return []*fact.Version{v}
-	}
-	return nil
+	return x.state.Versions(factOf(id))
 }
 
 // Version is the believed version with an id, nil if there is none.
 func (x *Index) Version(ctx context.Context, id string) (*fact.Version, error) {
-	if v := x.lessons[id]; v != nil {
-		return v, nil
-	}
 	if x.state.base == nil {
 		return x.state.ByID(id), nil
 	}
@@ -354,16 +328,11 @@ func (l *Log) build(ctx context.Context, progress func(done int)) error {
 	return nil
 }
 
-// docsOf are all facts, patterns and gotchas as they are indexed.
+// docsOf are all facts as they are indexed.
 func docsOf(s *State) iter.Seq[index.Doc] {
 	return func(yield func(index.Doc) bool) {
 		for n, vs := range s.facts {
 			if len(vs) > 0 && !yield(docOf(n, vs, s.at)) {
-				return
-			}
-		}
-		for _, d := range lessonDocs(&s.Lists) {
-			if !yield(d) {
 				return
 			}
 		}

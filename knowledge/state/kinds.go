@@ -44,14 +44,8 @@ func (e Event) kind() kind {
 		return ofRename(e.Rename)
 	case e.Replace != nil:
 		return kind{touches: e.Replace.touches(), fold: e.Replace.fold}
-	case e.Pattern != nil:
-		return Patterns.set(*e.Pattern)
-	case e.Unpattern != nil:
-		return Patterns.unset(*e.Unpattern)
-	case e.Gotcha != nil:
-		return Gotchas.set(*e.Gotcha)
-	case e.Ungotcha != "":
-		return Gotchas.unset(formats.Gotcha{ID: e.Ungotcha})
+	case e.Pattern != nil, e.Unpattern != nil, e.Gotcha != nil, e.Ungotcha != "":
+		return e.ofFormer()
 	case e.Relate != nil:
 		return Relations.set(*e.Relate)
 	case e.Unrelate != nil:
@@ -118,6 +112,9 @@ func (c *Confirmation) apply(v *fact.Version) {
 	}
 	if c.Questions != nil {
 		v.Questions, v.QuestionsAt = c.Questions, nil
+	}
+	if c.Examples != nil {
+		v.Examples = c.Examples
 	}
 	if c.Pinned != nil {
 		v.Pinned = *c.Pinned
@@ -186,6 +183,7 @@ func (r *Replacement) touches() []string {
 }
 
 func (r *Replacement) fold(s *State) {
+	s.replaceFormer(r)
 	for _, x := range r.Facts {
 		n := fact.IDOf(x.Category, x.Key)
 		for _, v := range s.Versions(n) {

@@ -6,18 +6,13 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strings"
-	"time"
 
 	"leanctx/formats"
 	"leanctx/knowledge/fact"
-	"leanctx/knowledge/verdict"
 )
 
 // Lists is what a project knows beside its facts. They are only to be read.
 type Lists struct {
-	Patterns  []formats.Pattern
-	Gotchas   []formats.Gotcha
 	Relations []formats.Relation
 	Reminders []formats.Reminder
 	Judged    []formats.JudgedPair
@@ -30,12 +25,6 @@ type Lists struct {
 
 	tombstones map[fact.ID]formats.Tombstone // of facts that were erased
 }
-
-// The categories that patterns and gotchas are found by and removed with.
-const (
-	RoomPattern = "pattern"
-	RoomGotcha  = "gotcha"
-)
 
 // Last is the newest note of a kind in the store's own log.
 func (l *Lists) Last(kind string) (h formats.Insight, ok bool) {
@@ -67,43 +56,6 @@ func ErasedName(n fact.ID) string {
 
 // Tombstones are what is left of the facts that were erased, in no order.
 func (l *Lists) Tombstones() iter.Seq[formats.Tombstone] { return maps.Values(l.tombstones) }
-
-// Lessons are the patterns and gotchas as versions, so that they are found,
-// listed and shown like facts.
-func (l *Lists) Lessons() []*fact.Version {
-	out := make([]*fact.Version, 0, len(l.Patterns)+len(l.Gotchas))
-	for i := range l.Patterns {
-		out = append(out, PatternVersion(&l.Patterns[i]))
-	}
-	for i := range l.Gotchas {
-		out = append(out, GotchaVersion(&l.Gotchas[i]))
-	}
-	return out
-}
-
-// PatternVersion is a pattern as a version: its type is the key, and its
-// examples stand in the value.
-func PatternVersion(p *formats.Pattern) *fact.Version {
-	value := p.Description
-	if len(p.Examples) > 0 {
-		value += " (e.g. " + strings.Join(p.Examples, ", ") + ")"
-	}
-	return &fact.Version{
-		ID: "p-" + formats.VersionID(RoomPattern, p.Type, p.Description, time.Time{}, 0)[2:], Category: RoomPattern, Key: p.Type, Value: value,
-		Confidence: 1, ConfirmationCount: 1, CreatedAt: p.CreatedAt, LastConfirmed: p.CreatedAt, ValidFrom: p.CreatedAt,
-		RecordedFrom: p.CreatedAt, Archetype: "pattern", Privacy: fact.PrivacyShared, Questions: p.Questions,
-	}
-}
-
-// GotchaVersion is a gotcha as a version: its key is made of the trigger, and
-// each occurrence is a confirmation.
-func GotchaVersion(g *formats.Gotcha) *fact.Version {
-	return &fact.Version{
-		ID: "g-" + strings.TrimPrefix(g.ID, "g-"), Category: RoomGotcha, Key: fact.Slug(g.Trigger), Value: g.Trigger + " → " + g.Resolution,
-		Confidence: g.Confidence, ConfirmationCount: max(g.Occurrences, 1), CreatedAt: g.FirstSeen, LastConfirmed: g.LastSeen,
-		ValidFrom: g.FirstSeen, RecordedFrom: g.FirstSeen, Archetype: "gotcha", Privacy: fact.PrivacyShared, Tags: []string{g.Severity}, Questions: g.Questions,
-	}
-}
 
 // erase leaves a tombstone of a fact. Its former names go with it.
 func (l *Lists) erase(n fact.ID, t formats.Tombstone) {
@@ -206,35 +158,12 @@ type List[T any] struct {
 	Set   func(*T) Event
 	Unset func(*T) Event // nil: no entry is ever dropped
 
-	local   func(Facts, T) bool // it stays on this machine; nil: none does
-	lessons bool                // its entries are found like facts
-	final   string              // why a commit that sets an entry cannot be taken back
+	local func(Facts, T) bool // it stays on this machine; nil: none does
+	final string              // why a commit that sets an entry cannot be taken back
 }
 
 // The lists. An entry is there once.
 var (
-	Patterns = List[formats.Pattern]{
-		Of:     func(l *Lists) *[]formats.Pattern { return &l.Patterns },
-		Former: func(c *formats.Commit) *[]formats.Pattern { return &c.Patterns },
-		Whole:  func(r *Replacement) **[]formats.Pattern { return &r.Patterns },
-		Same: func(a, b formats.Pattern) bool { // one type and one description
-			return formats.FoldName(a.Type) == formats.FoldName(b.Type) && verdict.Compare("", a.Description, b.Description) == verdict.Equal
-		},
-		Keys:    func(p formats.Pattern) []string { return []string{"pattern " + formats.FoldName(p.Type)} },
-		Set:     func(p *formats.Pattern) Event { return Event{Pattern: p} },
-		Unset:   func(p *formats.Pattern) Event { return Event{Unpattern: p} },
-		lessons: true,
-	}
-	Gotchas = List[formats.Gotcha]{
-		Of:      func(l *Lists) *[]formats.Gotcha { return &l.Gotchas },
-		Former:  func(c *formats.Commit) *[]formats.Gotcha { return &c.Gotchas },
-		Whole:   func(r *Replacement) **[]formats.Gotcha { return &r.Gotchas },
-		Same:    func(a, b formats.Gotcha) bool { return a.ID == b.ID },
-		Keys:    func(g formats.Gotcha) []string { return []string{"gotcha " + g.ID} },
-		Set:     func(g *formats.Gotcha) Event { return Event{Gotcha: g} },
-		Unset:   func(g *formats.Gotcha) Event { return Event{Ungotcha: g.ID} },
-		lessons: true,
-	}
 	Relations = List[formats.Relation]{
 		Of:     func(l *Lists) *[]formats.Relation { return &l.Relations },
 		Former: func(c *formats.Commit) *[]formats.Relation { return &c.Relations },
@@ -283,7 +212,7 @@ var (
 	lists = []interface {
 		replace(*State, *Replacement)
 		clip(*Lists)
-	}{&Patterns, &Gotchas, &Relations, &Reminders, &Disputes, &Judged}
+	}{&Relations, &Reminders, &Disputes, &Judged}
 )
 
 // Find looks an entry up that is the same as x.
@@ -321,9 +250,6 @@ func (l *List[T]) replace(s *State, r *Replacement) {
 
 func (l *List[T]) change(s *State, to []T) {
 	*l.Of(&s.Lists) = to
-	if l.lessons {
-		s.note(lessons)
-	}
 }
 
 func (l *List[T]) clip(of *Lists) { *l.Of(of) = slices.Clip(*l.Of(of)) }

@@ -380,11 +380,11 @@ func (machine) Fold(s *State, c journal.Commit[Event]) *State {
 func (machine) Clone(s *State) *State { return s.clone() }
 
 func (machine) Encode(w io.Writer, s *State, h journal.Header) error {
-	return formats.EncodeNative(w, s.Document(h))
+	return fact.EncodeFile(w, s.Document(h))
 }
 
 func (machine) Decode(data []byte) (*State, error) {
-	d, err := formats.DecodeNative(data)
+	d, err := fact.DecodeFile(data)
 	if err != nil {
 		return nil, err
 	}

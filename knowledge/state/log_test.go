@@ -73,8 +73,8 @@ func told(k Reader) (lines []string) {
 			}
 		}
 	}
-	for _, v := range k.Lessons() {
-		lines = append(lines, v.ID+v.Value)
+	for _, v := range k.CurrentIn(fact.RoomGotcha, k.At) {
+		lines = append(lines, v.Key+v.ID+v.Value)
 	}
 	slices.Sort(lines)
 	return append(lines, fmt.Sprint(k.Seq, k.Count))
@@ -114,7 +114,7 @@ func TestStateFromIndexIsTheWholeState(t *testing.T) {
 					return nil
 				}))
 				must(t, l.Search(t.Context(), func(k Reader, x *Index) error {
-					for _, v := range x.state.Lessons() {
+					for _, v := range x.state.Reader().CurrentIn(fact.RoomGotcha, k.At) {
 						if got, err := x.Version(t.Context(), v.ID); err != nil || got == nil {
 							t.Errorf("%s: %v, %v", v.ID, got, err)
 						}

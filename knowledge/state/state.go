@@ -77,8 +77,7 @@ type State struct {
 	changes changes
 }
 
-// changes are the facts that the commits after one changed, in order. The zero ID stands for
-// patterns and gotchas.
+// changes are the facts that the commits after one changed, in order.
 type changes struct {
 	after   uint64 // the commit that the state was read at
 	facts   []change
@@ -202,6 +201,34 @@ func (x *values) add(n fact.ID, vs []*fact.Version) {
 	}
 }
 
+// InRoom returns the facts of a folded category, in order.
+func (s *State) InRoom(category string) (names []fact.ID) {
+	if s.base != nil {
+		names = s.base.inRoom(category)
+	}
+	for n := range s.facts {
+		if n.Category == category {
+			names = append(names, n)
+		}
+	}
+	slices.SortFunc(names, fact.ID.Compare)
+	names = slices.Compact(names)
+	return slices.DeleteFunc(names, func(n fact.ID) bool { return len(s.Versions(n)) == 0 })
+}
+
+// CurrentIn returns what holds at now, the present, and is active, of the facts of a folded category,
+// in order. It does not read the others.
+func (k Reader) CurrentIn(category string, now time.Time) (out []*fact.Version) {
+	for _, n := range k.state.InRoom(category) {
+		for _, v := range fact.AllCurrent(k.Versions(n), now) {
+			if v.ArchivedAt == nil {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
 // Room returns the spelling a category was first given, "" for a new one.
 func (s *State) Room(category string) string { return s.rooms[formats.FoldName(category)] }
 
@@ -323,9 +350,6 @@ func MatchingNamed(facts Facts, f *Filter) (out []*fact.Version) {
 	return out
 }
 
-// lessons stands for patterns and gotchas in the list of changes.
-var lessons = fact.ID{}
-
 // note notes that the commit that is folded changes a fact.
 func (s *State) note(n fact.ID) { s.changes.facts = append(s.changes.facts, change{s.seq, n}) }
 
@@ -420,7 +444,7 @@ func (s *State) document(h journal.Header) *formats.Document {
 	d := &formats.Document{
 		Schema: formats.Schema, ProjectRoot: s.root, ProjectHash: s.hash,
 		Seq: h.Seq, Generation: h.Generation, UpdatedAt: h.At.UTC(), Checksum: h.Checksum,
-		Patterns: s.Patterns, Gotchas: s.Gotchas, Relations: s.Relations, Reminders: s.Reminders,
+		Relations: s.Relations, Reminders: s.Reminders,
 		JudgedPairs: s.Judged, Disputes: s.Disputed, Renames: s.Renames, History: s.History, Commits: s.Commits, Replica: s.Replica, Extra: s.Extra,
 	}
 	for _, t := range s.tombstones {
@@ -434,7 +458,7 @@ func fromDocument(d *formats.Document) *State {
 	s := New()
 	s.root, s.hash, s.seq, s.at, s.began = d.ProjectRoot, d.ProjectHash, d.Seq, d.UpdatedAt, d.UpdatedAt
 	s.Lists = Lists{
-		Patterns: d.Patterns, Gotchas: d.Gotchas, Relations: d.Relations, Reminders: d.Reminders,
+		Relations: d.Relations, Reminders: d.Reminders,
 		Judged: d.JudgedPairs, Disputed: d.Disputes, Renames: d.Renames, History: d.History, Commits: d.Commits, Replica: d.Replica, Extra: d.Extra,
 	}
 	facts := make(map[fact.ID][]*fact.Version, len(d.Facts))
@@ -460,29 +484,27 @@ func fromDocument(d *formats.Document) *State {
 	return s
 }
 
-// since lists the facts that commits after seq changed, each once. It tells whether patterns or
-// gotchas did. ok is false where that is not known, since the state was read at a later commit.
-func (c *changes) since(seq uint64) (names []fact.ID, lessonsToo, ok bool) {
+// since lists the facts that commits after seq changed, each once. ok is false where that is not
+// known, since the state was read at a later commit.
+func (c *changes) since(seq uint64) (names []fact.ID, ok bool) {
 	if seq < c.after {
-		return nil, false, false
+		return nil, false
 	}
 	seen := map[fact.ID]bool{}
 	for _, x := range slices.Backward(c.facts) {
 		if x.seq <= seq {
 			break
 		}
-		if x.name == lessons {
-			lessonsToo = true
-		} else if !seen[x.name] {
+		if !seen[x.name] {
 			seen[x.name] = true
 			names = append(names, x.name)
 		}
 	}
-	return names, lessonsToo, true
+	return names, true
 }
 
 // ChangedSince returns the versions of the facts that the commits after the one of an instant
-// changed, patterns and gotchas among them. ok is false where that is not known without reading
+// changed. ok is false where that is not known without reading
 // all facts, or where no commit has that instant: another copy of the file had one.
 func (k Reader) ChangedSince(at time.Time) (vs []*fact.Version, ok bool) {
 	s := k.state
@@ -494,12 +516,9 @@ func (k Reader) ChangedSince(at time.Time) (vs []*fact.Version, ok bool) {
 		}
 		seq = s.changes.commits[i].seq
 	}
-	names, lessonsToo, ok := s.changes.since(seq)
+	names, ok := s.changes.since(seq)
 	for _, n := range names {
 		vs = append(vs, k.Versions(n)...)
-	}
-	if lessonsToo {
-		vs = append(vs, k.Lessons()...)
 	}
 	return vs, ok
 }

@@ -46,7 +46,7 @@ func adopt(ctx context.Context, s *knowledge.Store, dir string) error {
 		return err
 	}
 	m := &merger{store: s, in: Incoming{File: dir, Merge: mergeSkip}, whole: true}
-	versions, took := len(d.Facts), false
+	versions, patterns, gotchas, took := len(d.Facts), len(d.Patterns), len(d.Gotchas), false
 	if err := m.take(ctx, formats.Parsed{Kind: formats.LeanCtx, Document: d}); err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func adopt(ctx context.Context, s *knowledge.Store, dir string) error {
 	})
 	if err == nil && took {
 		s.Warn("took over %s, %s, %s and %s from %s, which is left as it was", prose.Count(versions, "version"),
-			prose.Count(len(d.Patterns), "pattern"), prose.Count(len(d.Gotchas), "gotcha"), prose.Count(len(d.Relations), "relation"), dir)
+			prose.Count(patterns, "pattern"), prose.Count(gotchas, "gotcha"), prose.Count(len(d.Relations), "relation"), dir)
 	}
 	return err
 }

@@ -79,6 +79,7 @@ func (m *merger) text(s string) string {
 
 func (m *merger) takeDocument(d *formats.Document) {
 	formats.Texts(d, m.text)
+	fact.TakeLessons(d) // without secrets: keys are made of their texts
 	for _, v := range d.Facts {
 		clean, found := m.store.RedactValue(v.Category, v.Key, v.Value)
 		v.Value, m.r.Redacted = clean, m.r.Redacted+len(found)
@@ -128,7 +129,7 @@ func (m *merger) refusedDispute(x formats.Dispute) bool {
 // refused reports whether a version of a fact file breaks a rule that every
 // assertion obeys. Such a file has no lines to name; the fact is named.
 func (m *merger) refused(v *fact.Version) bool {
-	c := knowledge.Checked{Category: v.Category, Key: v.Key, Value: v.Value, Confidence: v.Confidence, Questions: v.Questions}
+	c := knowledge.Checked{Category: v.Category, Key: v.Key, Value: v.Value, Confidence: v.Confidence, Questions: v.Questions, Examples: v.Examples}
 	err := c.Validate()
 	if err == nil && formats.FoldName(v.Key) == "" {
 		err = refusal.Argument("key", "key is empty")
@@ -141,7 +142,7 @@ func (m *merger) refused(v *fact.Version) bool {
 
 // check is a record as an assertion, checked like any other.
 func (m *merger) check(r formats.Record) (knowledge.Checked, error) {
-	c, err := m.store.Check(knowledge.Assertion{Category: r.Category, Key: r.Key, Value: r.Value, Confidence: r.Confidence, Questions: r.Questions, Privacy: m.text(r.Privacy), Tags: r.Tags})
+	c, err := m.store.Check(knowledge.Assertion{Category: r.Category, Key: r.Key, Value: r.Value, Confidence: r.Confidence, Questions: r.Questions, Examples: r.Examples, Privacy: m.text(r.Privacy), Tags: r.Tags})
 	m.r.Redacted += len(c.Redacted)
 	if err != nil {
 		return c, err

@@ -77,9 +77,9 @@ func Export(ctx context.Context, s *knowledge.Store, o Outgoing) (Exported, erro
 					return err
 				}
 				r.Facts = activeIn(st, now, d.Facts)
-				return formats.EncodeNative(&b, d)
+				return fact.EncodeFile(&b, d)
 			}
-			return formats.EncodeNative(&b, exportOf(st, s))
+			return fact.EncodeFile(&b, exportOf(st, s))
 		case formatJSONL:
 			return formats.EncodeJSONL(&b, recordsOf(st, now))
 		case formatArray:
@@ -135,7 +135,7 @@ func recordOf(v *fact.Version) formats.Record {
 		Category: v.Category, Key: v.Key, Value: v.Value, Confidence: &v.Confidence, ValidFrom: &v.ValidFrom,
 		ValidUntil: v.ValidUntil, Confirmations: v.ConfirmationCount, Timestamp: &v.LastConfirmed, Also: v.Also,
 	}
-	r.Questions, r.Tags = strings.Join(v.Questions, "; "), v.Tags
+	r.Questions, r.Tags, r.Examples = strings.Join(v.Questions, "; "), v.Tags, v.Examples
 	if v.Privacy == knowledge.PrivacyProjectOnly {
 		r.Privacy = v.Privacy
 	}

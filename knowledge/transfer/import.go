@@ -51,7 +51,7 @@ type Imported struct {
 	Skipped  int               `json:"skipped"`
 	Removed  int               `json:"removed,omitempty"` // of the skipped: removed or erased here
 	Replaced int               `json:"replaced"`
-	Lessons  int               `json:"lessons"` // patterns, gotchas, relations, reminders that were new
+	Lists    int               `json:"lists"` // relations and reminders that were new
 	Redacted int               `json:"redacted"`
 	Bad      []BadLine         `json:"bad,omitempty"`
 	NotAdded []BadLine         `json:"not_added,omitempty"` // by append: what is believed here leaves no room
@@ -171,7 +171,7 @@ func (in Incoming) parse(root string, x input) (formats.Parsed, *foreign.Memory,
 	}
 	parsed, err := formats.ParseDocument(x.text)
 	if err == nil && parsed.Kind == formats.LeanCtx && in.Data == nil {
-		// its lessons and links are in files of their own beside it
+		// its gotchas and links are in files of their own beside it
 		if d, e := formats.ReadLeanCtxDir(os.DirFS(filepath.Dir(in.File))); e == nil && len(d.Facts) == len(parsed.Document.Facts) {
 			parsed.Document = d
 		}
@@ -209,8 +209,8 @@ func (r Imported) TextIn(call prose.Syntax) string {
 	if r.Removed > 0 {
 		fmt.Fprintf(&b, "\n  %d of the skipped were removed here: %s brings them back", r.Removed, call("", "merge", mergeReplace))
 	}
-	if r.Lessons > 0 {
-		fmt.Fprintf(&b, "\nPatterns, gotchas, relations and reminders: %d new", r.Lessons)
+	if r.Lists > 0 {
+		fmt.Fprintf(&b, "\nRelations and reminders: %d new", r.Lists)
 	}
 	if r.Redacted > 0 {
 		fmt.Fprintf(&b, "\nRedacted before storing: %s", prose.Count(r.Redacted, "secret"))

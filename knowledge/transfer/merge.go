@@ -62,7 +62,7 @@ func (m *merger) decide(ctx context.Context, st *state.State, now time.Time) ([]
 		}
 	}
 	if m.document != nil {
-		m.lessons(m.document)
+		m.lists(m.document)
 		m.log(m.document)
 		m.names(m.document)
 	}
@@ -621,12 +621,8 @@ func (m *merger) names(d *formats.Document) {
 	}
 }
 
-// lessons merges the lists of a fact file that people fill.
-func (m *merger) lessons(d *formats.Document) {
-	mergeList(m, &state.Patterns, d.Patterns, state.Patterns.Same)
-	mergeList(m, &state.Gotchas, d.Gotchas, func(a, b formats.Gotcha) bool {
-		return a.ID == b.ID || formats.FoldName(a.Trigger) == formats.FoldName(b.Trigger)
-	})
+// lists merges the lists of a fact file that people fill.
+func (m *merger) lists(d *formats.Document) {
 	mergeList(m, &state.Relations, d.Relations, state.Relations.Same)
 	mergeList(m, &state.Reminders, d.Reminders, state.Reminders.Same)
 }
@@ -639,7 +635,7 @@ func mergeList[T any](m *merger, l *state.List[T], theirs []T, same func(a, b T)
 			m.events = append(m.events, l.Set(&x))
 		}
 		if !there {
-			m.r.Lessons++
+			m.r.Lists++
 		}
 	}
 }

@@ -105,7 +105,7 @@ func parted(ctx context.Context, s *knowledge.Store) (shared, local bytes.Buffer
 		}
 		d.Renames = slices.DeleteFunc(slices.Clone(d.Renames), func(r formats.Rename) bool { return slices.Contains(own.Renames, r) })
 		n = len(names)
-		return errors.Join(formats.EncodeNative(&shared, d), formats.EncodeNative(&local, own))
+		return errors.Join(fact.EncodeFile(&shared, d), fact.EncodeFile(&local, own))
 	})
 	return shared, local, n, err
 }

@@ -52,8 +52,8 @@ func exportRooms(ctx context.Context, s *knowledge.Store, dir string) (Exported,
 			files[name] = b.Bytes()
 			fmt.Fprintf(&index, "- [%s](%s): %s\n", prose.Line(room.Category), name, prose.Count(len(room.Facts), "fact"))
 		}
-		if len(st.Patterns)+len(st.Gotchas)+len(st.Relations)+len(st.Reminders) > 0 {
-			index.WriteString("\nPatterns, gotchas, relations, reminders and the history are in an export as JSON alone.\n")
+		if len(st.Relations)+len(st.Reminders) > 0 {
+			index.WriteString("\nRelations, reminders and the history are in an export as JSON alone.\n")
 		}
 		files[indexName] = index.Bytes()
 		return nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"leanctx/internal/prose"
+	"leanctx/knowledge/listing"
 )
 
 // Notice is a line for the model.
@@ -33,8 +34,15 @@ func reminderNotice(id, text string, onlyDue bool) Notice {
 }
 
 // gotchaNotice is a mistake not to repeat in a file.
-func gotchaNotice(id, trigger, resolution string) Notice {
-	return Notice{ID: id, Text: fmt.Sprintf("GOTCHA %s: %s", Line(trigger), Line(resolution))}
+func gotchaNotice(g listing.Gotcha) Notice {
+	text := "GOTCHA " + Line(g.Trigger)
+	if g.Resolution != "" {
+		text += ": " + Line(g.Resolution)
+	}
+	if g.Unconfirmed {
+		text += "?"
+	}
+	return Notice{ID: g.ID, Text: text}
 }
 
 // claimNotice is the claim of somebody else on a path. whose is not [Own].

@@ -103,7 +103,7 @@ func (p *Stores) AtFile(ctx context.Context, file string) (list []Notice, err er
 		}
 		gotchas, e := listing.GotchasAt(ctx, p.Facts, rel)
 		for _, x := range gotchas {
-			list = append(list, gotchaNotice(x.ID, x.Trigger, x.Resolution))
+			list = append(list, gotchaNotice(x))
 		}
 		if n, err := p.present(ctx); err == nil {
 			list = append(list, n.claimed(rel)...)

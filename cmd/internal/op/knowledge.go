@@ -91,10 +91,10 @@ func knowing(st Stores) []Operation {
 			Describe("to").Shown("from", "7d").Guesses("changes", "compare"),
 		New("grep", "Find facts, their history and diary entries by a regular expression.", Reads, on(open, function(history.Grep)), "regexp").
 			Shown("regexp", "(?i)jwt|oauth").Guesses("regex", "match"),
-		New("pattern", "Record a convention.", Adds, on(open, function(knowledge.Pattern)), "pattern_type", "value").
-			Describe("questions").Shown("pattern_type", "naming", "value", "exported names have comments").Guesses("convention", "rule"),
+		New("pattern", "Record a convention.", Adds, on(open, function(knowledge.Pattern)), "value").
+			Describe("pattern_type", "source", "also", "questions").Shown("pattern_type", "naming", "value", "exported names have comments").Guesses("convention", "rule"),
 		New("gotcha", "Record a mistake not to repeat.", Adds, on(open, function(knowledge.Gotcha)), "trigger", "resolution").
-			Describe("severity", "questions").Shown("trigger", "editing a .proto file", "resolution", "run make generate", "severity", "warning").Guesses("mistake", "lesson", "pitfall", "warning"),
+			Describe("severity", "source", "questions").Shown("trigger", "editing a .proto file", "resolution", "run make generate", "severity", "warning").Guesses("mistake", "lesson", "pitfall", "warning"),
 		New("questions", "List facts without questions, or give a fact its questions.", Adds, on(open, function(knowledge.Questions))).
 			Shown("category", exampleCategory, "key", exampleKey, "questions", "how do users sign in; which token algorithm").Guesses("ask", "unasked"),
 	}
