@@ -59,6 +59,10 @@ type Options struct {
 	// RepositoryBrings says how many facts the project's repository holds; nothing where it holds
 	// none. May be nil.
 	RepositoryBrings func() string
+
+	// RepositorySettings says what the repository's configuration has that does not count. It is for
+	// a person alone, too. May be nil.
+	RepositorySettings func() []string
 	// Erased is called when facts are erased. It takes them out of what is kept beside
 	// the facts in the store's directory; may be nil.
 	Erased func(dir string, erased []formats.Tombstone) error

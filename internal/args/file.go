@@ -50,8 +50,16 @@ func Bounded(r io.Reader, most int64) ([]byte, error) {
 	return text, err
 }
 
+// ErrTooLarge is in the errors about a file that is too large.
+var ErrTooLarge = errors.New("is too large")
+
+type tooLarge int64
+
+func (e tooLarge) Error() string      { return fmt.Sprintf("has more than %d MiB", e>>20) }
+func (tooLarge) Is(target error) bool { return target == ErrTooLarge }
+
 // TooLarge is the error about a file of more than some bytes.
-func TooLarge(most int64) error { return fmt.Errorf("has more than %d MiB", most>>20) }
+func TooLarge(most int64) error { return tooLarge(most) }
 
 // Inside returns an error if a name that lies in the project at root leads out of it over a
 // link. A file that lies elsewhere was named as such.

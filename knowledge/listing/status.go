@@ -37,6 +37,8 @@ type StoreStatus struct {
 	Rooms      []Room    `json:"rooms"`
 
 	Brings string `json:"repository_brings,omitempty"` // what the repository holds and nobody took in
+
+	settings []string // of the repository, that do not count
 }
 
 // Status counts facts, rooms and bytes.
@@ -65,6 +67,9 @@ func Status(ctx context.Context, s *knowledge.Store, _ knowledge.NoArgs) (StoreS
 		return nil
 	})
 	r.Brings = knowledge.RepositoryBrings(ctx, s)
+	if o.RepositorySettings != nil {
+		r.settings = o.RepositorySettings()
+	}
 	stats := s.Condition().Journal // of the files that the view has just caught up with
 	r.Snapshot, r.Journal, r.Overgrown = stats.SnapshotBytes, stats.JournalBytes, knowledge.Overgrown(stats)
 	return r, err
@@ -103,8 +108,14 @@ func (r StoreStatus) TextIn(call prose.Syntax) string {
 	if r.Overgrown {
 		b.WriteString("\n" + knowledge.OvergrownLine(r.Journal))
 	}
-	if r.Brings != "" && strings.HasPrefix(call("status"), "lean-ctx ") {
+	if !strings.HasPrefix(call("status"), "lean-ctx ") {
+		return b.String()
+	}
+	if r.Brings != "" {
 		b.WriteString("\n" + r.Brings + ": lean-ctx sync")
+	}
+	for _, text := range r.settings {
+		b.WriteString("\n⚠ " + text)
 	}
 	return b.String()
 }

@@ -230,7 +230,7 @@ func (r *repository) prepare() error {
 			return err
 		}
 	}
-	text, err := r.root.ReadFile(attributes)
+	text, err := r.readFile(attributes, 64<<10)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

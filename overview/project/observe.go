@@ -28,6 +28,7 @@ const (
 	idFileName = ".lean-ctx-id"
 	maxID      = 256 // characters of an identity
 	smallFile  = 4 << 10
+	gitConfig  = 1 << 20 // bytes of git's configuration that are read
 )
 
 // observe looks at a path without running git. refused are directories whose git directory git
@@ -202,13 +203,25 @@ func (s *observation) idFile() string { return s.root + "/" + idFileName }
 
 // readSmall reads the first few KiB of a regular file.
 func readSmall(name string) (string, error) {
-	f, err := os.Open(name)
+	f, err := openRegular(name)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, smallFile))
 	return string(data), err
+}
+
+// openRegular opens a regular file. Anybody may have made it, so nothing waits for a pipe.
+func openRegular(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, f.Close(), fmt.Errorf("%s is no regular file", name))
+	}
+	return f, nil
 }
 
 // absolute is a path as it is recorded, whether it exists or not.
@@ -374,6 +387,9 @@ func gitMarkOf(dir string) (gitMark, error) {
 		return gitMark{}, err
 	}
 	g.foreign = !ownedByUs(info)
+	if name := irregular(g.dir); name != "" {
+		return gitMark{why: name + " in its git directory is no regular file"}, nil
+	}
 	g.common = commonDir(g.dir)
 	if g.common != g.dir && filepath.Dir(g.dir) != filepath.Join(g.common, "worktrees") {
 		return gitMark{why: "its git directory leads to " + slashed(g.common) + ", which does not name it"}, nil
@@ -440,6 +456,16 @@ func workTreeOf(gitDir string) (tree string) {
 	return tree
 }
 
+// irregular is what git would read in a git directory and wait for: a pipe, a device.
+func irregular(gitDir string) string {
+	for _, name := range []string{"HEAD", "config", "commondir"} {
+		if info, err := os.Stat(filepath.Join(gitDir, name)); err == nil && !info.Mode().IsRegular() {
+			return name
+		}
+	}
+	return ""
+}
+
 // isGitDir makes the same checks as git.
 func isGitDir(dir string) bool {
 	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
@@ -502,13 +528,13 @@ func readRemote(common string) string {
 
 // eachSetting reads the configuration of a git directory. Keys are in lower case.
 func eachSetting(gitDir string, tell func(section, key, value string)) {
-	f, err := os.Open(filepath.Join(gitDir, "config"))
+	f, err := openRegular(filepath.Join(gitDir, "config"))
 	if err != nil {
 		return
 	}
 	defer f.Close()
 	section := ""
-	lines := bufio.NewScanner(f)
+	lines := bufio.NewScanner(io.LimitReader(f, gitConfig))
 	for lines.Scan() {
 		line := strings.TrimSpace(lines.Text())
 		if strings.HasPrefix(line, "[") {

@@ -35,6 +35,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"leanctx/internal/args"
 )
 
 // Options are the settings of List; nil and the zero value work.
@@ -245,7 +247,7 @@ func (l *lister) notIgnored(ctx context.Context, names []string) ([]string, erro
 			return nil, err
 		}
 	}
-	exclude, _ := os.ReadFile(filepath.Join(l.root, ".git", "info", "exclude")) // mostly there is none
+	exclude, _ := args.File("", filepath.Join(l.root, ".git", "info", "exclude"), 1<<20) // mostly there is none
 	if err := errors.Join(os.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/heads/none\n"), 0o600), os.WriteFile(filepath.Join(dir, "info", "exclude"), exclude, 0o600)); err != nil {
 		return nil, err
 	}

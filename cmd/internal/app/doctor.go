@@ -81,7 +81,11 @@ func (x *examination) examine(ctx context.Context) {
 		x.problem("configuration", err.Error(), "fix the file")
 		return
 	}
-	x.fine("configuration", "can be read")
+	if len(settings.Repository) > 0 {
+		x.problem("configuration", strings.Join(settings.Repository, "; "), "change the file, or put what you want into "+x.stores.config.UserFile())
+	} else {
+		x.fine("configuration", "can be read")
+	}
 	switch {
 	case x.stores.config.HooksOff:
 		x.problem("hooks", "they are switched off: "+config.HooksVar, "unset it, or leave it so if you mean it")

@@ -71,6 +71,7 @@ var mayImport = map[string][]string{
 	// floor 1½
 	"overview/source":  {"formats", "knowledge/words"},
 	"overview/graph":   {"overview/source"},
+	"overview/tree":    {"internal/args"},
 	"overview/project": {"internal/journal", "internal/refusal", "overview/tree"},
 	"overview":         {"internal/atomicfile", "internal/prose", "internal/refusal", "internal/secret"},
 	// floor 2
@@ -82,7 +83,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/web/page": {"cmd/internal/op", "knowledge", "knowledge/advice", "knowledge/drawing", "knowledge/history", "knowledge/listing", "agents", "agents/cost", "tasks", "formats", "internal/prose"},
 	"cmd/internal/hook":     {"internal/atomicfile", "cmd/internal/op", "knowledge", "knowledge/briefing", "knowledge/listing", "agents", "agents/share", "tasks", "internal/prose", "internal/refusal", "formats"},
 	// beside them
-	"cmd/internal/config": {"internal/atomicfile", "internal/prose", "internal/refusal", "internal/secret"},
+	"cmd/internal/config": {"internal/args", "internal/atomicfile", "internal/prose", "internal/refusal", "internal/secret"},
 	"cmd/internal/demo":   {"formats"},
 	// floors 3 and 4
 	"cmd/internal/app": {"internal/atomicfile", "internal/journal", "internal/journal/jetstream", "internal/journal/jetstream/natsserver", "internal/refusal", "cmd/internal/op", "cmd/internal/cli", "cmd/internal/mcpsrv", "cmd/internal/web", "cmd/internal/hook",

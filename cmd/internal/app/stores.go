@@ -136,7 +136,7 @@ func (w projectStores) facts() (*knowledge.Store, error) {
 			Findings: w, OtherStores: w, Coworkers: w, Encoders: w.encoders(),
 			Detach: func() { detach(p.Root) },
 			Adopt:  func(ctx context.Context, k *knowledge.Store) error { return transfer.Adopt(ctx, k, w.config.Legacy) },
-			Erased: replica.Purge, RepositoryBrings: func() string { return repositoryBrings(p) },
+			Erased: replica.Purge, RepositoryBrings: func() string { return repositoryBrings(p) }, RepositorySettings: w.repositorySettings,
 			Intent: method(w.tasks, (*tasks.Store).Current), LastSession: w.lastSession,
 		}
 		if m.moved() {
@@ -315,6 +315,15 @@ func (s *stores) settings(sc op.Scope) (config.Settings, string, error) {
 		err = &op.ForbiddenError{What: unreachable}
 	}
 	return settings, dir, err
+}
+
+// repositorySettings says what the project's configuration file says that does not count.
+func (w projectStores) repositorySettings() []string {
+	settings, _, err := w.settings(w.scope)
+	if err != nil {
+		return nil // every command says so
+	}
+	return settings.Repository
 }
 
 // warnOnce gives each warning once, since a server reads the configuration many times.

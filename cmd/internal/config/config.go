@@ -30,7 +30,8 @@
 //	}
 //
 // A project's file comes with a clone, so it is not trusted. It can switch what crosses projects
-// off, but not on again. It can add rules for secrets, but remove none.
+// off, but not on again. It can add rules for secrets, but remove none. Its size and its rules are
+// bounded, and a rule that matches ordinary words does not count.
 package config
 
 import (
@@ -44,6 +45,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"leanctx/internal/refusal"
 )
@@ -82,6 +84,8 @@ type Config struct {
 	AutoDownload bool // a server may download a model
 	HooksOff     bool // hooks of clients say nothing
 	SyncAccept   bool // a sync takes in what waits for a person
+
+	ordinary sync.Map // whether the pattern of a repository's rule matches ordinary words
 }
 
 // env is a variable's value. One of white space counts as not set.

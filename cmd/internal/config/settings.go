@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"leanctx/internal/args"
 	"leanctx/internal/atomicfile"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
@@ -33,7 +35,8 @@ type Settings struct {
 	AutoDiary          bool          `json:"auto_diary"`          // hooks may end a session with a diary entry
 	Hooks              bool          `json:"hooks"`               // hooks may say something
 	Sensitive          []secret.Rule `json:"sensitive"`           // the user's, then the project's
-	Warnings           []string      `json:"-"`                   // unknown keys, and settings a project's file may not have
+	Warnings           []string      `json:"-"`                   // unknown keys of the user's file
+	Repository         []string      `json:"-"`                   // what the project's file says that does not count. Anybody may have written it: for a person, never for a model
 }
 
 const sensitiveKey = "sensitive"
@@ -97,8 +100,8 @@ func (c *Config) For(dir, root string) (Settings, error) {
 		return user, nil
 	}
 	s := user
-	s.Sensitive = nil
-	if _, err := s.read(path); err != nil {
+	s.Sensitive, s.Warnings = nil, nil
+	if _, err := s.read(c, path, brought); err != nil {
 		return s, err
 	}
 	for _, key := range slices.Sorted(maps.Keys(narrow)) {
@@ -115,14 +118,31 @@ func (c *Config) For(dir, root string) (Settings, error) {
 		}
 	}
 	s.Sensitive = rules
+	s.Repository, s.Warnings = s.Warnings, user.Warnings
+	if n := len(s.Repository) - maxTold; n > 0 {
+		s.Repository = append(s.Repository[:maxTold], fmt.Sprintf("%s: %d more", path, n))
+	}
 	return s, nil
 }
 
 // User are the user's own settings, whatever a project says.
 func (c *Config) User() (Settings, error) {
 	user := defaults()
-	_, err := user.read(c.UserFile())
+	_, err := user.read(c, c.UserFile(), own)
 	return user, err
+}
+
+// The two kinds of files.
+const (
+	own     = false // the user's
+	brought = true  // that of a project, which came with its repository
+)
+
+// maxTold is how much is told of a project's file.
+const maxTold = 10
+
+func tooMuch(path, most string) error {
+	return &refusal.HintError{Problem: path + ": has more than " + most, Hint: "make it smaller, or move it away"}
 }
 
 func (s *Settings) warn(path, format string, args ...any) {
@@ -131,10 +151,17 @@ func (s *Settings) warn(path, format string, args ...any) {
 
 // read reads a file, and returns its members as they are written. A missing file is an empty
 // object.
-func (s *Settings) read(path string) (members map[string]json.RawMessage, err error) {
-	data, err := os.ReadFile(path)
+func (s *Settings) read(c *Config, path string, brought bool) (members map[string]json.RawMessage, err error) {
+	most := int64(math.MaxInt64 - 1)
+	if brought {
+		most = maxProjectFile
+	}
+	data, err := args.File("", path, most)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
+	}
+	if errors.Is(err, args.ErrTooLarge) {
+		return nil, tooMuch(path, "64 KiB")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
@@ -156,9 +183,9 @@ func (s *Settings) read(path string) (members map[string]json.RawMessage, err er
 		switch {
 		case slices.Contains(known, key):
 		case ok:
-			s.warn(path, "unknown key %q, did you mean %q?", key, near)
+			s.warn(path, "unknown key %q, did you mean %q?", prose.Line(key), near)
 		default:
-			s.warn(path, "unknown key %q", key)
+			s.warn(path, "unknown key %q", prose.Line(prose.Clip(key, 64)))
 		}
 	}
 	if err := json.Unmarshal(data, s); err != nil {
@@ -172,6 +199,10 @@ func (s *Settings) read(path string) (members map[string]json.RawMessage, err er
 	if s.Worktrees != Share && s.Worktrees != Isolate {
 		return nil, &refusal.HintError{Problem: fmt.Sprintf("%s: worktrees %s, not %q", path, wants["worktrees"], s.Worktrees), Hint: "fix the file"}
 	}
+	if brought {
+		s.Sensitive, err = s.bounded(c, path, s.Sensitive)
+		return members, err
+	}
 	return members, check(path, s.Sensitive)
 }
 
@@ -180,7 +211,7 @@ func (s *Settings) read(path string) (members map[string]json.RawMessage, err er
 func (c *Config) AddRule(r secret.Rule) error {
 	path := c.UserFile()
 	s := defaults()
-	members, err := s.read(path)
+	members, err := s.read(c, path, own)
 	if err != nil {
 		return err
 	}

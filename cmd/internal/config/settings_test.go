@@ -60,14 +60,14 @@ func TestSettings(t *testing.T) {
 		{"a project may be narrower", map[string]string{project: `{"worktrees": "isolate", "cross_project_search": false, "hooks": false}`},
 			Settings{AutoDiary: true, Worktrees: Isolate}},
 		{"a project may not join what the user has set apart", map[string]string{user: `{"worktrees": "isolate"}`, project: `{"worktrees": "share"}`},
-			Settings{Hooks: true, AutoDiary: true, Worktrees: Isolate, CrossProjectSearch: true, Warnings: []string{
+			Settings{Hooks: true, AutoDiary: true, Worktrees: Isolate, CrossProjectSearch: true, Repository: []string{
 				"ROOT/p/.lean-ctx.json: worktrees cannot be \"share\" here, only in ROOT/data/config.json"}}},
 		{"both add rules", map[string]string{
 			user:    `{"sensitive": [{"id": "ticket", "pattern": "SEC-[0-9]+"}]}`,
 			project: `{"sensitive": [{"id": "host", "pattern": "\\bdb[0-9]\\.internal\\b"}]}`},
 			Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Sensitive: []secret.Rule{ticket, host}}},
 		{"a clone cannot open what the user closed", map[string]string{user: `{"cross_project_search": false}`, project: `{"cross_project_search": true}`},
-			Settings{Hooks: true, AutoDiary: true, Worktrees: Share, Warnings: only("cross_project_search")}},
+			Settings{Hooks: true, AutoDiary: true, Worktrees: Share, Repository: only("cross_project_search")}},
 		{"unknown keys", map[string]string{user: `{"worktree": "isolate", "colour": "red", "croos_project_search": false}`},
 			Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Warnings: []string{
 				`ROOT/data/config.json: unknown key "colour"`,
@@ -77,13 +77,13 @@ func TestSettings(t *testing.T) {
 			user:    `{"sensitive": [{"id": "ticket", "pattern": "SEC-[0-9]+"}]}`,
 			project: `{"sensitive": [{"id": "ticket", "pattern": "nothing"}]}`},
 			Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Sensitive: []secret.Rule{ticket},
-				Warnings: []string{`ROOT/p/.lean-ctx.json: the rule "ticket" of ROOT/data/config.json counts`}}},
-		{"no automatic diary, whoever says so", map[string]string{user: `{"auto_diary": false}`, project: `{"auto_diary": true}`}, Settings{Hooks: true, Worktrees: Share, CrossProjectSearch: true, Warnings: only("auto_diary")}},
+				Repository: []string{`ROOT/p/.lean-ctx.json: the rule "ticket" of ROOT/data/config.json counts`}}},
+		{"no automatic diary, whoever says so", map[string]string{user: `{"auto_diary": false}`, project: `{"auto_diary": true}`}, Settings{Hooks: true, Worktrees: Share, CrossProjectSearch: true, Repository: only("auto_diary")}},
 		{"no automatic diary in a project", map[string]string{project: `{"auto_diary": false}`}, Settings{Hooks: true, Worktrees: Share, CrossProjectSearch: true}},
 		{"writing into other projects", map[string]string{user: `{"cross_project_write": true}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, CrossProjectWrite: true}},
-		{"a clone cannot allow it", map[string]string{project: `{"cross_project_write": true}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Warnings: only("cross_project_write")}},
+		{"a clone cannot allow it", map[string]string{project: `{"cross_project_write": true}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Repository: only("cross_project_write")}},
 		{"but forbid it", map[string]string{user: `{"cross_project_write": true}`, project: `{"cross_project_write": false}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
-		{"hooks off, whoever says so", map[string]string{user: `{"hooks": false}`, project: `{"hooks": true}`}, Settings{AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Warnings: only("hooks")}},
+		{"hooks off, whoever says so", map[string]string{user: `{"hooks": false}`, project: `{"hooks": true}`}, Settings{AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Repository: only("hooks")}},
 		{"found from below, as far as the work tree", map[string]string{"p/.git/": "", project: `{"worktrees": "isolate"}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Isolate, CrossProjectSearch: true}},
 		{"not from above the work tree", map[string]string{"p/a/.git": "gitdir: x", project: `{"worktrees": "isolate"}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
 		{"not from above without a work tree", map[string]string{project: `{"worktrees": "isolate"}`, "p/a/b/": ""}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
@@ -108,8 +108,10 @@ func TestSettings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i, w := range got.Warnings {
-				got.Warnings[i] = filepath.ToSlash(strings.ReplaceAll(w, root, "ROOT"))
+			for _, list := range [][]string{got.Warnings, got.Repository} {
+				for i, w := range list {
+					list[i] = filepath.ToSlash(strings.ReplaceAll(w, root, "ROOT"))
+				}
 			}
 			if d := cmp.Diff(tt.want, got); d != "" {
 				t.Error(d)
