@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -407,6 +408,17 @@ func (s *core) Export(ctx context.Context, a PlanExport) (ExportedPlan, error) {
 		return ExportedPlan{Tasks: len(items), Data: b.String()}, nil
 	}
 	return ExportedPlan{File: a.File, Tasks: len(items)}, os.WriteFile(a.File, b.Bytes(), 0o600)
+}
+
+// IsExport reports whether a file is a checklist that [Store.Export] wrote.
+func IsExport(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, 64<<10))
+	return plan.IsWritten(head), err
 }
 
 // items is the tasks as a plan; root limits it to one task and its parts.

@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,7 +25,7 @@ type serveTeamArgs struct {
 	TLSCert   string   `json:"tls_cert,omitempty" jsonschema:"certificate, PEM; with --tls-key"`
 	TLSKey    string   `json:"tls_key,omitempty" jsonschema:"key of the certificate, PEM"`
 	TLSCA     string   `json:"tls_ca,omitempty" jsonschema:"clients must have a certificate that this one signed"`
-	TokenFile string   `json:"token_file,omitempty" jsonschema:"clients must give the token in this file (default: token in --dir, which is made)"`
+	TokenFile string   `json:"token_file,omitempty" jsonschema:"clients must have the token in this file (default: token in --dir, which is made)"`
 	Insecure  bool     `json:"insecure,omitempty" jsonschema:"allow an address beyond loopback without TLS; clients send no token there"`
 	Name      string   `json:"name,omitempty" jsonschema:"name of this server in a cluster"`
 	Cluster   string   `json:"cluster,omitempty" jsonschema:"where to listen for the other servers of a cluster, host:port"`
@@ -80,7 +79,8 @@ func (c teamCommands) serveTeam(ctx context.Context, _ op.Scope, a serveTeamArgs
 }
 
 // teamToken is the file with the token of a server for teams. It is made at the first call, for
-// its user alone: whoever reads it is a member of every team of the server.
+// its user alone: whoever reads it is a member of every team of the server. It is the seed of an
+// nkey, which no client sends: another user's program may listen while the server is away.
 func teamToken(dir string) (path string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
@@ -88,7 +88,11 @@ func teamToken(dir string) (path string, err error) {
 	path = filepath.Join(dir, "token")
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = atomicfile.WriteFile(path, []byte(rand.Text()+"\n"), atomicfile.Options{Sync: true, New: true})
+		seed, err := natsserver.NewSeed()
+		if err != nil {
+			return "", err
+		}
+		err = atomicfile.WriteFile(path, append(seed, '\n'), atomicfile.Options{Sync: true, New: true})
 		if errors.Is(err, fs.ErrExist) { // another server made it at the same time
 			err = nil
 		}

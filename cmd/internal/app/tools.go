@@ -22,6 +22,7 @@ import (
 	"leanctx/knowledge/briefing"
 	"leanctx/knowledge/history"
 	"leanctx/knowledge/transfer"
+	"leanctx/tasks"
 )
 
 // table opens the stores of the operations.
@@ -73,6 +74,9 @@ func (s *stores) insideProject(ctx context.Context, sc op.Scope, file string, wr
 		return path, nil
 	}
 	ours, err := transfer.IsExport(path)
+	if info, missing := os.Lstat(path); err == nil && !ours && missing == nil && info.Mode().IsRegular() {
+		ours, err = tasks.IsExport(path)
+	}
 	if err == nil && !ours {
 		err = refusal.Argument("file", "file %s is there already and no export of lean-ctx: name another one", name)
 	}

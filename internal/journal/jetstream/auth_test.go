@@ -226,6 +226,29 @@ func TestNoSecretGoesOutWithoutTLS(t *testing.T) {
 	}
 }
 
+// The seed of an nkey in the token's file lets in, and goes to nobody, also on this machine: another
+// user's program may listen at the server's address while it is away.
+func TestASeedIsNeverSent(t *testing.T) {
+	seed := string(must(must(nkeys.CreateUser()).Seed()))
+	o := &natsserver.Options{Addr: "127.0.0.1:0", Dir: t.TempDir(), TokenFile: file(t, seed+"\n")}
+	n, err := natsserver.Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	if got := signIn(t, jetstream.Server{URL: n.URL(), TokenFile: file(t, seed)}); got != "" {
+		t.Error(got)
+	}
+	other := file(t, string(must(must(nkeys.CreateUser()).Seed())))
+	refusedWith(t, jetstream.Server{URL: n.URL(), TokenFile: other}, "refuses the credentials in "+other)
+	refusedWith(t, jetstream.Server{URL: n.URL()}, "wants credentials")
+	port, heard := eavesdropper(t)
+	signIn(t, jetstream.Server{URL: "nats://127.0.0.1:" + port, TokenFile: file(t, seed)})
+	if got := heard(); got == "" || strings.Contains(got, seed[2:20]) {
+		t.Errorf("sent %q", got)
+	}
+}
+
 // Where there was TLS before, a server without it gets nothing, also on this machine.
 func TestNoConnectionWithoutTLSWhereThereWasTLS(t *testing.T) {
 	a := proctest.NewAuthority(t)

@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -22,6 +23,7 @@ import (
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nkeys"
 
 	"leanctx/internal/journal"
 )
@@ -32,7 +34,7 @@ type Server struct {
 	URL       string `json:"server"`               // nats://host:4222, or tls://; several, comma-separated
 	Creds     string `json:"creds,omitempty"`      // a credentials file: JWT and nkey seed
 	NKey      string `json:"nkey,omitempty"`       // a file with an nkey seed
-	TokenFile string `json:"token_file,omitempty"` // a file with a token
+	TokenFile string `json:"token_file,omitempty"` // a file with the seed of an nkey, or a token
 	CA        string `json:"ca,omitempty"`         // certificates that sign the servers'
 	Cert      string `json:"cert,omitempty"`       // our own certificate, and its key
 	Key       string `json:"key,omitempty"`
@@ -227,7 +229,15 @@ func (s *Stream) connectServer() (*nats.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		o = append(o, nats.Token(strings.TrimSpace(string(token))))
+		if _, err := nkeys.FromSeed(bytes.TrimSpace(token)); err == nil {
+			k, err := nats.NkeyOptionFromSeed(s.o.TokenFile)
+			if err != nil {
+				return nil, err
+			}
+			o = append(o, k)
+		} else {
+			o = append(o, nats.Token(strings.TrimSpace(string(token))))
+		}
 	}
 	if s.o.CA != "" {
 		o = append(o, nats.RootCAs(s.o.CA))

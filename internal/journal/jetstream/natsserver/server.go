@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nkeys"
 )
 
 // Options of a [Server].
@@ -30,7 +31,7 @@ type Options struct {
 	Dir       string // where the streams are kept
 	Cert, Key string // TLS files; none: connections are not encrypted
 	CA        string // clients must have a certificate that this one signed
-	TokenFile string // clients, and the other servers of a cluster, must give the token in this file
+	TokenFile string // clients, and the other servers of a cluster, must have what is in this file: the seed of an nkey, or a token
 
 	Name    string   // of this server, in a cluster
 	Cluster string   // host:port for the other servers; none: no cluster
@@ -75,20 +76,22 @@ func Start(o *Options) (*Server, error) {
 	if unknown == nil { // else NATS keeps its own limit
 		so.JetStreamMaxStore = math.MaxInt64 // watch looks at the disk as it is, not as it was at the start
 	}
+	secret := ""
 	if o.TokenFile != "" {
 		token, err := os.ReadFile(o.TokenFile)
 		if err != nil {
 			return nil, err
 		}
-		if so.Authorization = strings.TrimSpace(string(token)); so.Authorization == "" {
+		if secret = strings.TrimSpace(string(token)); secret == "" {
 			return nil, fmt.Errorf("%s: there is no token in it", o.TokenFile)
 		}
+		wants(so, secret)
 	}
 	if so.TLSConfig, err = o.tls(); err != nil {
 		return nil, err
 	}
 	if o.Cluster != "" {
-		if err := o.cluster(so); err != nil {
+		if err := o.cluster(so, secret); err != nil {
 			return nil, err
 		}
 	}
@@ -156,12 +159,37 @@ func (s *Server) now() *server.Server {
 	return s.s
 }
 
+// NewSeed makes the seed of an nkey, as a token's file may hold.
+func NewSeed() ([]byte, error) {
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		return nil, err
+	}
+	return pair.Seed()
+}
+
+// wants has a server ask for what is in the token's file. The seed of an nkey stays with the client,
+// which signs with it what the server sends: whoever listens in the server's place learns nothing.
+// A token goes out as it is.
+func wants(so *server.Options, secret string) {
+	pair, err := nkeys.FromSeed([]byte(secret))
+	if err == nil {
+		var public string
+		if public, err = pair.PublicKey(); err == nil {
+			so.Nkeys = []*server.NkeyUser{{Nkey: public}}
+		}
+	}
+	if err != nil {
+		so.Authorization = secret
+	}
+}
+
 // clusterName is also the name with which the servers of a cluster sign in.
 const clusterName = "lean-ctx"
 
 // cluster sets how the servers of a cluster talk to each other: with the
-// certificates and the token that clients need too.
-func (o *Options) cluster(so *server.Options) (err error) {
+// certificates that clients need too, and with what is in the token's file.
+func (o *Options) cluster(so *server.Options, secret string) (err error) {
 	so.ReconnectErrorReports = 60 // of a server that is away, not each of its attempts a second
 	c := &so.Cluster
 	c.Name = clusterName
@@ -173,8 +201,8 @@ func (o *Options) cluster(so *server.Options) (err error) {
 		c.TLSConfig.RootCAs = c.TLSConfig.ClientCAs // each is also the client of the others
 	}
 	var user *url.Userinfo
-	if so.Authorization != "" {
-		c.Username, c.Password = clusterName, so.Authorization
+	if secret != "" {
+		c.Username, c.Password = clusterName, secret
 		user = url.UserPassword(c.Username, c.Password)
 	}
 	for _, r := range o.Routes {
