@@ -10,13 +10,12 @@ import (
 	"path/filepath"
 
 	"leanctx/formats/okf"
-	"leanctx/formats/plan"
 )
 
 // headSize is how much of a file shows whether an export wrote it.
 const headSize = 64 << 10
 
-// IsExport reports whether an export of facts or tasks wrote what is at a path, or nothing is there. So a caller
+// IsExport reports whether an export wrote what is at a path, or nothing is there. So a caller
 // that must not overwrite a person's files may replace it.
 func IsExport(path string) (bool, error) {
 	info, err := os.Lstat(path)
@@ -31,7 +30,7 @@ func IsExport(path string) (bool, error) {
 		return false, nil
 	}
 	head, err := readHead(path)
-	return isDocument(head) || isRecords(head) || plan.IsWritten(head), err
+	return isDocument(head) || isRecords(head), err
 }
 
 // areRooms reports whether a directory holds nothing but an export's Markdown files.
