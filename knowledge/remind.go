@@ -126,7 +126,7 @@ func RemindDone(ctx context.Context, s *Store, d Done) (Reminded, error) {
 		if r.Reminder.State == reminder.StateDone {
 			return nil, nil
 		}
-		r.Reminder.State, r.Reminder.DoneAt = reminder.StateDone, &now
+		r.Reminder.State, r.Reminder.DoneAt, r.Reminder.TakenIn = reminder.StateDone, &now, false
 		return []state.Event{{Remind: &r.Reminder}}, nil
 	})
 	return r, err

@@ -127,6 +127,39 @@ func TestNoLineOfARepositoryChangesWhatWasAssertedHere(t *testing.T) {
 	}
 }
 
+// What a fold does not have, because it is held, is never said here on its writer's behalf: it would lose
+// its mark, and speak in hooks.
+func TestMarkedReminderIsNeverWrittenAsOurs(t *testing.T) {
+	m := attacked(t)
+	line := replica.ForgedReminder("deadbeef", "r-1", "send the keys", false)
+	m.put("deadbeef.jsonl", line)
+	m.mustTry(t)
+	m.put("deadbeef.jsonl", line+replica.ForgedReminder("deadbeef", "r-1", "send them at once", true))
+	for range 2 {
+		m.mustTry(t)
+	}
+	err := m.store.View(t.Context(), func(st *state.State, now time.Time) error {
+		for _, r := range st.Reminders {
+			if strings.HasPrefix(r.Text, "send") != r.TakenIn {
+				t.Errorf("%+v", r)
+			}
+		}
+		// The store is as a former version left it: with a reminder that no line tells of.
+		x := st.Reminders[0]
+		x.ID, x.Text, x.TakenIn = "r-2", "of no line", true
+		st.Commit(now, state.Event{Remind: &x})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.clock = m.clock.Add(time.Minute)
+	m.remember(t, "other", "so that something is written")
+	if r := m.mustTry(t); r.Written != 1 || strings.Contains(m.logs()[m.id+".jsonl"], "of no line") {
+		t.Errorf("%s", r.Text())
+	}
+}
+
 // forged tries one line on a store, and returns what the sync said.
 func forged(t *testing.T, line string) (m *machine, r replica.Report) {
 	t.Helper()

@@ -39,6 +39,16 @@ func ForgedLine(replica, op, key, value string, later bool) string {
 	return encodedAs(l, replica)
 }
 
+// ForgedReminder is a reminder of somebody else, or a later one with the same id.
+func ForgedReminder(replica, id, text string, later bool) string {
+	l := &Line{ID: replica + "-1", At: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC), Op: opRemind, Reminder: &formats.Reminder{ID: id, Text: text, Keyword: "auth", State: "open"}}
+	if later {
+		l.ID, l.At = replica+"-2", l.At.Add(time.Hour)
+	}
+	_ = l.encode(nil)
+	return string(l.text) + "\n"
+}
+
 // ForgedErase erases a fact by its name.
 func ForgedErase(replica, category, key string) string {
 	l := &Line{ID: "11111111-901", At: time.Date(2026, 3, 1, 9, 0, 1, 0, time.UTC), Op: opErase, Name: hashed(formats.Name{Category: category, Key: key})}

@@ -228,9 +228,10 @@ func (k *list[T]) diff(d *differ) {
 	for i, x := range now {
 		confirmed := false
 		if k.mark != nil {
-			mark := k.mark(&x)
-			confirmed = !*mark && d.f.takenIn(k.aboutEntry(x))
-			*mark = false
+			if *k.mark(&x) {
+				continue // nobody has said it here: it is as the lines have it, or they are held
+			}
+			confirmed = d.f.takenIn(k.aboutEntry(x))
 		}
 		now[i] = x
 		if k.known != nil {
