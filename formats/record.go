@@ -271,6 +271,7 @@ type Tombstone struct {
 
 	Names    []FormerName `json:"names,omitempty"`    // that it had before
 	Versions []string     `json:"versions,omitempty"` // the ids of what was erased
+	TakenIn  bool         `json:"taken_in,omitzero"`  // it came with the repository: it keeps nobody here from using the name
 
 	Extra Unknown `json:",embed"`
 }

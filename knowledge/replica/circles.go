@@ -173,6 +173,17 @@ func (f *Folded) admit(inside, outside []*Line, h home) {
 	}
 }
 
+// erasedOutside are the hashed names that only lines from outside erased.
+func (f *Folded) erasedOutside() map[string]bool {
+	out := map[string]bool{}
+	for _, l := range f.outside {
+		if l.Op == opErase {
+			out[l.Name] = true
+		}
+	}
+	return out
+}
+
 // takesPlace reports whether a line from outside uses the id of a version or an entry that is there:
 // the id of a version leads to its fact.
 func (f *Folded) takesPlace(l *Line, h home) bool {

@@ -6,6 +6,8 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/replica"
 	"leanctx/knowledge/state"
+	"leanctx/knowledge/transfer"
 )
 
 var hostile = flag.Int("hostile", 90, "random logs that are synced into a store (10000 for a long run)")
@@ -124,6 +127,35 @@ func TestNoLineOfARepositoryChangesWhatWasAssertedHere(t *testing.T) {
 		if got := m.inner(t, "arch"); got != want {
 			t.Fatalf("log %d changed what was asserted here:\n%s\n%s", i, difference(want, got), b.String())
 		}
+	}
+}
+
+// Whoever is not trusted erases his own facts, and keeps nobody here from using the name.
+func TestForeignErasureBlocksNoName(t *testing.T) {
+	m := attacked(t)
+	at := m.clock
+	m.put("deadbeef.jsonl", replica.Signed(replica.ForgedErase("deadbeef", "arch", "lang")+replica.ForgedErase("deadbeef", "arch", "editor")+replica.ForgedErase("deadbeef", "arch", "style"), nil))
+	m.mustTry(t)
+	m.mustTry(t)
+	m.remember(t, "lang", "Go 1.26")
+	if _, err := knowledge.Rename(t.Context(), m.as(""), knowledge.NewName{Category: "arch", Key: "lang", To: "arch/editor", Source: "user"}); err != nil {
+		t.Error("rename:", err)
+	}
+	file := filepath.Join(t.TempDir(), "facts.jsonl")
+	record := fmt.Sprintf(`{"category":"arch","key":"style","value":"tabs","valid_from":%q}`, at.AddDate(0, -1, 0).Format(time.RFC3339))
+	if err := os.WriteFile(file, []byte(record+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := transfer.Import(t.Context(), m.as(""), transfer.Incoming{File: file}); err != nil || m.version(t, "style") == nil {
+		t.Errorf("import: %v %v", r, err)
+	}
+	for range 2 {
+		if r := m.mustTry(t); m.version(t, "editor") == nil || m.version(t, "style") == nil {
+			t.Fatalf("a sync takes them away: %s", r.Text())
+		}
+	}
+	if text := m.logs()[m.id+".jsonl"]; strings.Contains(text, `"op":"erase"`) || strings.Contains(text, `"op":"revive"`) {
+		t.Errorf("it wrote that something was erased, or revived: %s", text)
 	}
 }
 

@@ -71,7 +71,7 @@ func (d *differ) erasures() {
 			same := sameErasure(e, t)
 			known, there[t.Key] = known || same, there[t.Key] || same
 		}
-		if !known {
+		if !known && !e.TakenIn {
 			own = append(own, e)
 		}
 	}

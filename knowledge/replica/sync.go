@@ -754,8 +754,12 @@ func (p *plan) tombstones(st *state.State, base *Folded) (erased map[fact.ID]boo
 	all := slices.SortedFunc(p.folded.State.Tombstones(), func(a, b formats.Tombstone) int {
 		return cmp.Or(a.ErasedAt.Compare(b.ErasedAt), cmp.Compare(a.Key, b.Key))
 	})
+	theirs := p.folded.erasedOutside()
 	for _, t := range all {
-		known := slices.ContainsFunc(own, func(o formats.Tombstone) bool { return sameErasure(o, t) && !t.ErasedAt.After(o.ErasedAt) })
+		t.TakenIn = theirs[t.Key]
+		known := slices.ContainsFunc(own, func(o formats.Tombstone) bool {
+			return sameErasure(o, t) && !t.ErasedAt.After(o.ErasedAt) && (t.TakenIn || !o.TakenIn)
+		})
 		for _, n := range facts[t.Key] {
 			p.events = append(p.events, state.Event{Erase: p.erasedHere(t, st, n)})
 			erased[n] = true
@@ -767,7 +771,7 @@ func (p *plan) tombstones(st *state.State, base *Folded) (erased map[fact.ID]boo
 		e := t
 		for _, o := range own {
 			if sameErasure(o, t) {
-				e.Category, e.Key, e.Versions = o.Category, o.Key, o.Versions
+				e.Category, e.Key, e.Versions, e.TakenIn = o.Category, o.Key, o.Versions, t.TakenIn && o.TakenIn
 				if n := fact.IDOf(o.Category, o.Key); len(st.Versions(n)) > 0 {
 					erased[n] = true // it was remembered again since, and stays
 				}

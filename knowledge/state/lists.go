@@ -36,12 +36,13 @@ func (l *Lists) Last(kind string) (h formats.Insight, ok bool) {
 	return h, false
 }
 
-// Erased returns what is left of a fact that was erased; ok: it was.
+// Erased returns what is left of a fact that was erased; ok: it was. What somebody who is not
+// trusted here erased does not count.
 func (l *Lists) Erased(n fact.ID) (t formats.Tombstone, ok bool) {
-	if t, ok = l.tombstones[n]; !ok && len(l.tombstones) > 0 {
+	if t, ok = l.tombstones[n]; (!ok || t.TakenIn) && len(l.tombstones) > 0 {
 		t, ok = l.tombstones[fact.IDOf("", ErasedName(n))]
 	}
-	return t, ok
+	return t, ok && !t.TakenIn
 }
 
 // ErasedName is by what the repository names an erased fact: it tells nobody what the

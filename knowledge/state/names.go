@@ -70,6 +70,9 @@ func (l *Lists) ErasedUntil(n fact.ID) (until time.Time, ok bool) {
 	}
 	name := ErasedName(n)
 	for t := range l.Tombstones() {
+		if t.TakenIn {
+			continue
+		}
 		for _, x := range t.Names {
 			if x.Name == name {
 				later(x.Until)
