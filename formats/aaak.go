@@ -22,8 +22,9 @@ type Room struct {
 type Pair struct {
 	Key         string `json:"key"`
 	Value       string `json:"value"`
-	Stars       int    `json:"stars"`       // 1..5, see [Stars]
-	Unconfirmed bool   `json:"unconfirmed"` // known only from an import; written as ? after the stars
+	Stars       int    `json:"stars"`          // 1..5, see [Stars]
+	User        bool   `json:"user,omitempty"` // stated by the user; written as u after the stars
+	Unconfirmed bool   `json:"unconfirmed"`    // known only from an import; written as ? after the stars
 }
 
 const star = "★"
@@ -47,7 +48,7 @@ func Stars(effective float64) int {
 
 // FormatAAAK writes a line a room:
 //
-//	CATEGORY:key=value★★★|key2=value2★★?
+//	CATEGORY:key=value★★★u|key2=value2★★?
 //
 // Each line ends with a line feed; a room without pairs has none. Stars outside
 // 1..5 are taken to the nearer end. [ParseAAAK] is the inverse: it gives the
@@ -75,6 +76,9 @@ func FormatAAAK(rooms []Room) string {
 			b.WriteByte('=')
 			b.WriteString(escapeValue(p.Value))
 			b.WriteString(strings.Repeat(star, min(max(p.Stars, 1), 5)))
+			if p.User {
+				b.WriteByte('u')
+			}
 			if p.Unconfirmed {
 				b.WriteByte('?')
 			}
@@ -195,6 +199,9 @@ func parsePair(s string) (p Pair, rest string, err error) {
 		raw, rest = s[:at], s[at:]
 	}
 	raw, p.Unconfirmed = strings.CutSuffix(raw, "?")
+	if before, marked := strings.CutSuffix(raw, "u"); marked && strings.HasSuffix(before, star) {
+		raw, p.User = before, true
+	}
 	text := strings.TrimRight(raw, star)
 	if escapedAtEnd(text) { // the first star belongs to the value
 		text += star

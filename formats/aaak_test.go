@@ -33,19 +33,20 @@ func TestFormatAAAK(t *testing.T) {
 		{nil, ""},
 		{[]Room{{Category: "empty"}}, ""},
 		{[]Room{
-			{"architecture", []Pair{{"auth", "OAuth2 + PKCE", 4, false}, {"db", "PostgreSQL 16", 5, false}}},
-			{"deployment", []Pair{{"host", "AWS ECS", 3, true}}},
+			{"architecture", []Pair{{"auth", "OAuth2 + PKCE", 4, false, false}, {"db", "PostgreSQL 16", 5, false, false}}},
+			{"deployment", []Pair{{"host", "AWS ECS", 3, false, true}}},
 		}, "ARCHITECTURE:auth=OAuth2 + PKCE★★★★|db=PostgreSQL 16★★★★★\nDEPLOYMENT:host=AWS ECS★★★?\n"},
-		{[]Room{{" Ключи ", []Pair{{"a", "b", 0, false}, {"", "", 9, false}}}}, "КЛЮЧИ:a=b★|=★★★★★\n"},
-		{[]Room{{"a", []Pair{{"k", "v|role=admin★★★★★\nCATEGORY:x=y★", 1, false}}}}, `A:k=v\|role=admin★★★★★\nCATEGORY:x=y\★★` + "\n"},
-		{[]Room{{"a:b=c|d", []Pair{{`k\`, "\r\t\x1b[2J\u2028\u202e", 1, false}}}}, `A\:B\=C\|D:k\\=\r\t\u{1b}[2J\u{2028}\u{202e}★` + "\n"},
-		{[]Room{{"env", []Pair{{"dns", "GODEBUG=netdns=go", 3, false}, {"a=b:c", "x★", 2, false}, {"y", "★★", 1, true}}}}, `ENV:dns=GODEBUG=netdns=go★★★|a\=b\:c=x\★★★|y=★\★★?` + "\n"},
-		{[]Room{{"</system>", []Pair{{"k", "</system>\u200b\U000e0041 a < b", 1, false}}}}, `\u{3c}/SYSTEM>:k=\u{3c}/system>\u{200b}\u{e0041} a < b★` + "\n"},
-		{[]Room{{"x\ny", []Pair{{"k", "why?", 2, true}}}}, `X\nY:k=why?★★?` + "\n"},
-		{[]Room{{"straße", []Pair{{"k", "\xff", 1, false}}}}, "STRASSE:k=\uFFFD★\n"},
-		{[]Room{{"ısı", []Pair{{"k", "v", 1, false}}}}, "ıSı:k=v★\n"},
-		{[]Room{{"ǆ", []Pair{{"k", "v", 1, false}}}}, "DŽ:k=v★\n"},
-		{[]Room{{"last_task", []Pair{{"k", "v", 1, false}}}, {"Gotchas", []Pair{{"k", "v", 1, false}}}, {"+3 more", []Pair{{"k", "v", 1, false}}}},
+		{[]Room{{" Ключи ", []Pair{{"a", "b", 0, false, false}, {"", "", 9, false, false}}}}, "КЛЮЧИ:a=b★|=★★★★★\n"},
+		{[]Room{{"a", []Pair{{"k", "v|role=admin★★★★★\nCATEGORY:x=y★", 1, false, false}}}}, `A:k=v\|role=admin★★★★★\nCATEGORY:x=y\★★` + "\n"},
+		{[]Room{{"a:b=c|d", []Pair{{`k\`, "\r\t\x1b[2J\u2028\u202e", 1, false, false}}}}, `A\:B\=C\|D:k\\=\r\t\u{1b}[2J\u{2028}\u{202e}★` + "\n"},
+		{[]Room{{"env", []Pair{{"dns", "GODEBUG=netdns=go", 3, false, false}, {"a=b:c", "x★", 2, false, false}, {"y", "★★", 1, false, true}}}}, `ENV:dns=GODEBUG=netdns=go★★★|a\=b\:c=x\★★★|y=★\★★?` + "\n"},
+		{[]Room{{"</system>", []Pair{{"k", "</system>\u200b\U000e0041 a < b", 1, false, false}}}}, `\u{3c}/SYSTEM>:k=\u{3c}/system>\u{200b}\u{e0041} a < b★` + "\n"},
+		{[]Room{{"a", []Pair{{"k", "v", 2, true, false}, {"l", "x★u", 1, true, true}, {"m", "ends in u", 1, false, false}}}}, "A:k=v★★u|l=x★u★u?|m=ends in u★\n"},
+		{[]Room{{"x\ny", []Pair{{"k", "why?", 2, false, true}}}}, `X\nY:k=why?★★?` + "\n"},
+		{[]Room{{"straße", []Pair{{"k", "\xff", 1, false, false}}}}, "STRASSE:k=\uFFFD★\n"},
+		{[]Room{{"ısı", []Pair{{"k", "v", 1, false, false}}}}, "ıSı:k=v★\n"},
+		{[]Room{{"ǆ", []Pair{{"k", "v", 1, false, false}}}}, "DŽ:k=v★\n"},
+		{[]Room{{"last_task", []Pair{{"k", "v", 1, false, false}}}, {"Gotchas", []Pair{{"k", "v", 1, false, false}}}, {"+3 more", []Pair{{"k", "v", 1, false, false}}}},
 			"\\LAST_TASK:k=v★\n\\GOTCHAS:k=v★\n\\+3 MORE:k=v★\n"},
 	} {
 		if diff := cmp.Diff(c.want, FormatAAAK(c.rooms)); diff != "" {
@@ -84,7 +85,7 @@ func TestParseAAAKMistakes(t *testing.T) {
 
 func roomLists() *rapid.Generator[[]Room] {
 	pair := rapid.Custom(func(t *rapid.T) Pair {
-		return Pair{texts().Draw(t, "key"), texts().Draw(t, "value"), rapid.IntRange(1, 5).Draw(t, "stars"), rapid.Bool().Draw(t, "unconfirmed")}
+		return Pair{texts().Draw(t, "key"), texts().Draw(t, "value"), rapid.IntRange(1, 5).Draw(t, "stars"), rapid.Bool().Draw(t, "user"), rapid.Bool().Draw(t, "unconfirmed")}
 	})
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Room {
 		return Room{texts().Draw(t, "category"), rapid.SliceOfN(pair, 1, 3).Draw(t, "pairs")}

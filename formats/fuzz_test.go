@@ -86,8 +86,8 @@ func FuzzFormatAAAK(f *testing.F) {
 	}
 	f.Add("\xff", "\xc3", "\xe2\x98", 3, true)
 	f.Fuzz(func(t *testing.T, category, key, value string, stars int, unconfirmed bool) {
-		p := Pair{key, value, min(max(stars, 1), 5), unconfirmed}
-		checkAAAK(t, []Room{{category, []Pair{p, {value, key, 1, !unconfirmed}}}, {value, []Pair{p}}})
+		p := Pair{key, value, min(max(stars, 1), 5), !unconfirmed, unconfirmed}
+		checkAAAK(t, []Room{{category, []Pair{p, {value, key, 1, false, !unconfirmed}}}, {value, []Pair{p}}})
 	})
 }
 
@@ -95,7 +95,7 @@ func FuzzParseAAAK(f *testing.F) {
 	for _, s := range hostile {
 		f.Add(s)
 		f.Add("A:k=" + s + "★")
-		f.Add(FormatAAAK([]Room{{s, []Pair{{s, s, 2, true}}}}))
+		f.Add(FormatAAAK([]Room{{s, []Pair{{s, s, 2, true, true}}}}))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		rooms, err := ParseAAAK(text)

@@ -21,7 +21,7 @@ func TestBriefingBeginsWithTheTask(t *testing.T) {
 		return on[agent], nil
 	}
 	for _, tt := range []struct{ agent, briefed string }{
-		{"cursor-a3f8", "gateways billing zeta alpha omega"},
+		{"cursor-a3f8", "zeta gateways billing alpha omega"},
 		{"claude-b7e2", "zeta alpha billing gateways omega"},
 		{"", "zeta alpha billing gateways omega"},
 		{"broken-0000", "zeta alpha billing gateways omega"},

@@ -79,6 +79,9 @@ func (s *Store) Recall(ctx context.Context, q Question) (Recalled, error) {
 	s.use.Refresh()
 	l := lookup{store: s, question: q}
 	r, err := l.answer(ctx)
+	if err == nil && l.parsed != nil {
+		err = l.join(ctx, &r)
+	}
 	if err == nil && len(r.Facts) > 0 {
 		err = s.ViewSome(ctx, func(k state.Reader, _ time.Time) error {
 			r.markDisputed(k)
@@ -136,6 +139,7 @@ type lookup struct {
 
 	parsed  *recall.Question // a question in words, taken apart
 	meaning *questionMeaning // and as an encoder has it; nil: words alone decide
+	pieces  *recall.Pieces   // of a prompt that facts are told beside; nil: it is a question
 }
 
 func (l *lookup) answer(ctx context.Context) (Recalled, error) {
@@ -393,6 +397,11 @@ func (l *lookup) candidates(ctx context.Context, k state.Reader, x *state.Index,
 	if err := parsed.Resolve(corpus{ctx, x}); err != nil {
 		return nil, err
 	}
+	if l.pieces != nil {
+		if err := l.pieces.Resolve(corpus{ctx, x}); err != nil {
+			return nil, err
+		}
+	}
 	if m == nil || !m.only {
 		boosts := index.DefaultBoosts
 		if f.hasTime || parsed.Past {
@@ -521,6 +530,7 @@ func (c *candidates) answer(r *Recalled, parsed *recall.Question, m *questionMea
 type questionMeaning struct {
 	encoder vectors.Encoding
 	vectors [][]float32
+	each    [][]float32                   // the same of all texts in their order, nil for one of which the encoder knows no word
 	nearest func() ([]vectors.Hit, error) // waits for the hits among what is kept; nil: there is none
 	tail    []vectors.Text                // what is too new to be kept
 	only    bool                          // words do not count
@@ -570,10 +580,12 @@ func (l *lookup) encode(ctx context.Context) (*questionMeaning, error) {
 			failed = cmp.Or(failed, err)
 			continue
 		}
+		each := question
+		question = slices.DeleteFunc(slices.Clone(each), func(v []float32) bool { return v == nil })
 		if len(question) == 0 {
 			continue
 		}
-		m := &questionMeaning{encoder: e, vectors: question, only: q.Mode == modeSemantic}
+		m := &questionMeaning{encoder: e, vectors: question, each: each, only: q.Mode == modeSemantic}
 		if ready && !past {
 			m.nearest, m.tail = s.vectors.nearest(ctx, e.Name, question), tail
 		}

@@ -152,3 +152,9 @@ func (l *lookup) surfacing(ctx context.Context, f *query) (out []formats.Reminde
 	}
 	return out, err
 }
+
+// Met lists the open reminders that a prompt meets: their keyword is in it, they are due, or their task has come to its state.
+func Met(ctx context.Context, s *Store, prompt string) ([]formats.Reminder, error) {
+	l := lookup{store: s}
+	return l.surfacing(ctx, &query{Question: Question{Query: prompt}, now: s.Now()})
+}

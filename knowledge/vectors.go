@@ -148,13 +148,24 @@ func (x *vectorSync) knows(encoder string, texts []string) (known bool) {
 	return known && err == nil
 }
 
-// ask gives the vectors of those texts of a question that hold a word which the
-// encoder knows.
+// ask gives the vectors of the texts of a question, nil for one of which the encoder
+// knows no word.
 func (x *vectorSync) ask(ctx context.Context, encoder string, texts []string) (out [][]float32, err error) {
 	err = x.encoders.With(encoder, func(use vectors.Encoder) error {
-		known := slices.DeleteFunc(slices.Clone(texts), func(t string) bool { return !use.Knows(t) })
-		if len(known) > 0 {
-			out, err = use.Encode(ctx, known)
+		var known []string
+		var to []int // where each goes
+		for i, t := range texts {
+			if use.Knows(t) {
+				known, to = append(known, t), append(to, i)
+			}
+		}
+		out = make([][]float32, len(texts))
+		if len(known) == 0 {
+			return nil
+		}
+		made, err := use.Encode(ctx, known)
+		for i, v := range made {
+			out[to[i]] = v
 		}
 		return err
 	})

@@ -3,6 +3,8 @@ package briefing
 import (
 	"cmp"
 	"container/heap"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -40,9 +42,11 @@ type Selection struct {
 	MoreDisputes  int            `json:"more_disputes,omitempty"`
 	MoreReminders int            `json:"more_reminders,omitempty"`
 	MoreAgents    int            `json:"more_agents,omitempty"`
-	Uncounted     bool           `json:"-"` // the budget has no room for the line that counts facts
+	Map           string         `json:"-"` // the line that counts the facts left out, by room; empty where the budget has no room for it
 
 	Facts []string `json:"-"` // category/key of those in Rooms and News
+
+	Chosen []Chosen `json:"-"` // the facts that are told, and why each was chosen
 }
 
 // choice is the facts that a briefing may choose from.
@@ -52,6 +56,7 @@ type choice struct {
 	all       candidates
 	rooms     map[string]int // facts by folded room
 
+	pins candidates // those that are pinned, in order
 	best candidates // those that were taken out of all, the best first: see [choice.ranked]
 }
 
@@ -61,7 +66,7 @@ func newChoice(k state.Reader, at time.Time) *choice {
 
 // add adds a version; v is nil where it was not read.
 func (c *choice) add(n fact.ID, x fact.Summary, v *fact.Version) {
-	c.all = append(c.all, &candidate{n, x, v, x.Salience(c.today, fact.Retrievals{})})
+	c.all = append(c.all, &candidate{name: n, Summary: x, version: v, salience: x.Salience(c.today, fact.Retrievals{}), class: classOf(&x)})
 	c.rooms[n.Category]++
 }
 
@@ -93,6 +98,66 @@ type candidate struct {
 	fact.Summary
 	version  *fact.Version // nil: not read yet
 	salience float64
+
+	class class
+	turn  int // among the standing facts of its room, the last confirmed first
+}
+
+// class is where a fact stands in the order of a briefing.
+type class uint8
+
+// The classes, in their order.
+const (
+	critical class = iota
+	userStanding
+	userOther
+	standing
+	topical
+	unconfirmed // what comes from elsewhere comes after all that was said here
+)
+
+var classNames = [...]string{"critical", "user's rule", "user's", "rule", "by salience", "unconfirmed"}
+
+// classOf tells the class of a fact.
+func classOf(x *fact.Summary) class {
+	switch {
+	case x.Unconfirmed:
+		return unconfirmed
+	case x.Critical:
+		return critical
+	case x.User && x.Standing:
+		return userStanding
+	case x.User:
+		return userOther
+	case x.Standing:
+		return standing
+	}
+	return topical
+}
+
+// pinned reports whether a fact is pinned here: a pin that came with what is not confirmed does not count.
+func (x *candidate) pinned() bool { return x.Pinned != fact.Unpinned && !x.Unconfirmed }
+
+// takeTurns gives each standing fact its turn: of each room the last confirmed one comes first, then the second of each,
+// so that no room takes the place of the others.
+func (c *choice) takeTurns() {
+	type group struct {
+		class class
+		room  string
+	}
+	groups := map[group]candidates{}
+	for _, x := range c.all {
+		if x.class == userStanding || x.class == standing {
+			g := group{x.class, x.name.Category}
+			groups[g] = append(groups[g], x)
+		}
+	}
+	for _, list := range groups {
+		slices.SortFunc(list, byConfirmation)
+		for i, x := range list {
+			x.turn = i
+		}
+	}
 }
 
 // candidates is a heap, the best first: a store has a hundred thousand, and a
@@ -126,48 +191,75 @@ func (c *choice) ranked(yield func(*candidate) bool) {
 	}
 }
 
-// pinned counts the candidates that are pinned.
-func (c *choice) pinned() (n int) {
-	for _, list := range []candidates{c.all, c.best} {
-		for _, x := range list {
-			if x.Pinned != fact.Unpinned {
-				n++
-			}
-		}
+// bestFirst is the order of a briefing after what is pinned. Standing facts take turns by room. All others
+// of a class come by salience. Ties go by name.
+func bestFirst(a, b *candidate) int {
+	if c := cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.turn, b.turn)); c != 0 {
+		return c
 	}
-	return n
+	if a.class == userStanding || a.class == standing {
+		return byConfirmation(a, b)
+	}
+	return bySalience(a, b)
 }
 
-// bestFirst puts pinned facts first, a user's before others, then the more
-// salient; ties by name.
-func bestFirst(a, b *candidate) int {
-	if c := cmp.Or(cmp.Compare(b.Pinned, a.Pinned), cmp.Compare(b.salience, a.salience)); c != 0 {
+// pinnedFirst is the order of what is pinned: a user's before others, then by salience.
+func pinnedFirst(a, b *candidate) int {
+	if c := cmp.Compare(b.Pinned, a.Pinned); c != 0 {
+		return c
+	}
+	return bySalience(a, b)
+}
+
+func bySalience(a, b *candidate) int {
+	if c := cmp.Compare(b.salience, a.salience); c != 0 {
 		return c
 	}
 	return byName(a, b) // the most expensive comparison, so it is the last
+}
+
+// byConfirmation puts what was confirmed later first.
+func byConfirmation(a, b *candidate) int {
+	if c := b.LastConfirmed.Compare(a.LastConfirmed); c != 0 {
+		return c
+	}
+	return byName(a, b)
 }
 
 func byName(a, b *candidate) int {
 	return cmp.Or(a.name.Compare(b.name), cmp.Compare(a.ID, b.ID))
 }
 
+// The shares of a budget. What is not used of one is free for what comes after.
+const (
+	pinnedShare  = 4 // a quarter for what is pinned
+	taskShare    = 2 // half for the task
+	newsShare    = 4
+	gotchaShare  = 4  // for critical gotchas
+	tailShare    = 10 // for the lines that follow the facts
+	foreignShare = 4  // of what a task needs, for what is not confirmed
+)
+
 // selection makes the briefing of what may be chosen.
 func (o *Inputs) selection(c *choice) Selection {
-	k, gotchas := c.known, o.gotchaLines(c)
+	k := c.known
+	gotchas, worst, told := o.gotchaLines(c)
 	news, decisions := o.news(c), c.decisions()
-	r := Selection{
+	all := Selection{
 		Decisions: texts(decisions), Gotchas: gotchas, Reminders: o.dueLines(k.Reminders, c.today),
 		Tasks: o.Tasks.Own, NextTask: o.Tasks.Next, LastTask: prose.Clip(o.Tasks.Last, 120), Agents: o.Agents, Unread: o.Unread,
 	}
 	for _, x := range news {
-		r.News = append(r.News, x.line)
+		all.News = append(all.News, x.line)
 	}
 	for _, d := range state.OpenDisputes(k, k.Disputed, c.at) {
-		r.Disputes = append(r.Disputes, prose.Line(d.Category)+"/"+prose.Line(d.Key)+" ("+d.ID+")")
+		all.Disputes = append(all.Disputes, prose.Line(d.Category)+"/"+prose.Line(d.Key)+" ("+d.ID+")")
 	}
 	whole := cmp.Or(o.Budget, DefaultBudget) * bytesPerToken
 	budget := max(whole-len(heading), 0)
-	r.fit(budget / 2)
+	r := all
+	r.fitNews(budget / newsShare)
+	r.fit(budget/tailShare, budget/gotchaShare, worst)
 	inNews := map[string]bool{}
 	for _, x := range news[:len(r.News)] {
 		v := x.version
@@ -177,27 +269,59 @@ func (o *Inputs) selection(c *choice) Selection {
 		if !v.Pinned { // a rule stands in its room too
 			inNews[v.ID] = true
 		}
-		r.Facts = append(r.Facts, nameOf(v))
+		r.take(v, "new", true)
 	}
 	c.drop(inNews)
 	first := c.related(o.Related)
-	heap.Init(&c.all)
-	shown := r.fill(c, first, whole/2, budget-len(r.tail()))
-	if r.MoreFacts > 0 { // the line that counts them takes room too
-		shown = r.fill(c, first, whole/2, budget-len(r.tail())-len(r.more())-len("99"))
-		r.Uncounted = len(r.tail())+len(r.more()) > budget
-	}
-	for _, room := range r.Rooms {
-		for _, p := range room.Pairs {
-			r.Facts = append(r.Facts, strings.ToLower(room.Category)+"/"+p.Key)
+	c.takeTurns()
+	for _, x := range c.all {
+		if x.pinned() {
+			c.pins = append(c.pins, x)
 		}
+	}
+	slices.SortFunc(c.pins, pinnedFirst)
+	heap.Init(&c.all)
+	chosen := r.Chosen
+	shown := r.fill(c, first, whole, budget-len(r.tail()))
+	if r.MoreFacts > 0 { // the line that counts them takes room too
+		r.Chosen = chosen
+		most := min(maxMap, max(minMap, budget/5))
+		shown = r.fill(c, first, whole, budget-len(r.tail())-most)
+		if r.Map = r.mapLine(c, shown, most); len(r.tail())+len(r.Map) > budget {
+			r.Map = ""
+		}
+	}
+	// What the facts left of the budget is for the lines that follow them.
+	if left := budget - len(formats.FormatAAAK(r.Rooms)) - len(r.Map) - len(r.tail()); left > 0 {
+		full := all
+		full.News, full.MoreNews = r.News, r.MoreNews
+		full.fit(budget/tailShare+left, budget/gotchaShare, worst)
+		r.Tasks, r.NextTask, r.LastTask, r.Decisions, r.Disputes, r.Gotchas, r.Reminders, r.Agents = full.Tasks, full.NextTask, full.LastTask, full.Decisions, full.Disputes, full.Gotchas, full.Reminders, full.Agents
+		r.MoreTasks, r.MoreDisputes, r.MoreGotchas, r.MoreReminders, r.MoreAgents = full.MoreTasks, full.MoreDisputes, full.MoreGotchas, full.MoreReminders, full.MoreAgents
+	}
+	for _, text := range r.Gotchas {
+		r.take(told[text], "gotcha", true)
+	}
+	for _, x := range r.Chosen {
+		r.Facts = append(r.Facts, x.Category+"/"+x.Key)
 	}
 	decisions = slices.DeleteFunc(decisions[:len(r.Decisions)], func(v *fact.Version) bool { return shown[v.ID] || inNews[v.ID] })
 	r.Decisions = texts(decisions)
 	return r
 }
 
-func nameOf(v *fact.Version) string { return strings.ToLower(v.Category) + "/" + v.Key }
+// Chosen is a fact that was chosen to be told.
+type Chosen struct {
+	ID            string // of the version
+	Category, Key string
+	Why           string // in a few words
+	Whole         bool   // all of its value is told
+}
+
+// take notes that a version is told.
+func (r *Selection) take(v *fact.Version, why string, whole bool) {
+	r.Chosen = append(r.Chosen, Chosen{v.ID, strings.ToLower(v.Category), v.Key, why, whole})
+}
 
 // related are the candidates that recall found for the task, in its order.
 func (c *choice) related(ids []string) []*candidate {
@@ -394,13 +518,14 @@ func texts(decisions []*fact.Version) []string {
 // gotchasRead is how many gotchas are read for a briefing, which tells of a few.
 const gotchasRead = 64
 
-// gotchaLines are the gotchas, those for the task first, then the worst. They are taken out of the
-// choice, but for what is pinned: that stands in its room.
-func (o *Inputs) gotchaLines(c *choice) []string {
+// gotchaLines are the gotchas: the critical ones first, of those and of the others those for the task first, then the worst. What
+// is not confirmed comes last. It counts the critical ones. They are taken out of the choice, but for what is pinned: that
+// stands in its room. What to do is never cut. told are those of the lines.
+func (o *Inputs) gotchaLines(c *choice) (out []string, worst int, told map[string]*fact.Version) {
 	var list []*candidate
 	taken := map[string]bool{}
 	for _, x := range c.all {
-		if x.name.Category == fact.RoomGotcha && x.Pinned == fact.Unpinned {
+		if x.name.Category == fact.RoomGotcha && !x.pinned() {
 			list, taken[x.ID] = append(list, x), true
 		}
 	}
@@ -411,36 +536,48 @@ func (o *Inputs) gotchaLines(c *choice) []string {
 		}
 		return len(o.Related)
 	}
-	critical := func(x *candidate) int {
-		if x.Critical {
+	group := func(x *candidate) int {
+		switch {
+		case x.Unconfirmed:
+			return 2
+		case x.Critical:
 			return 0
 		}
 		return 1
 	}
 	slices.SortFunc(list, func(a, b *candidate) int {
-		return cmp.Or(cmp.Compare(related(a.ID), related(b.ID)), cmp.Compare(critical(a), critical(b)), bestFirst(a, b))
+		return cmp.Or(cmp.Compare(group(a), group(b)), cmp.Compare(related(a.ID), related(b.ID)), bySalience(a, b))
 	})
-	var read []*fact.Version
+	type gotcha struct {
+		group   int
+		version *fact.Version
+	}
+	var read []gotcha
 	for _, x := range list[:min(len(list), gotchasRead)] {
 		if v := c.read(x); v != nil {
-			read = append(read, v)
+			read = append(read, gotcha{group(x), v})
 		}
 	}
-	slices.SortStableFunc(read, func(a, b *fact.Version) int {
-		return cmp.Or(cmp.Compare(related(a.ID), related(b.ID)), fact.WorstFirst(a, b))
+	slices.SortStableFunc(read, func(a, b gotcha) int {
+		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(related(a.version.ID), related(b.version.ID)), fact.WorstFirst(a.version, b.version))
 	})
-	out := make([]string, len(list))
-	for i, v := range read {
-		trigger, resolution := fact.GotchaParts(v.Value)
+	out = make([]string, len(list)) // those that are not read are counted
+	told = map[string]*fact.Version{}
+	for i, g := range read {
+		trigger, resolution := fact.GotchaParts(g.version.Value)
 		out[i] = prose.Clip(trigger, 80)
 		if resolution != "" {
-			out[i] += " → " + prose.Clip(resolution, 120)
+			out[i] += " → " + strings.Join(strings.Fields(resolution), " ")
 		}
-		if fact.Unconfirmed(v) {
+		if fact.Unconfirmed(g.version) {
 			out[i] += "?"
 		}
+		if g.group == 0 {
+			worst++
+		}
+		told[out[i]] = g.version
 	}
-	return out
+	return out, worst, told
 }
 
 // dueLines are the reminders that the work at hand meets, then those due by the end of the day.
@@ -461,97 +598,222 @@ func (o *Inputs) dueLines(list []formats.Reminder, today time.Time) []string {
 // maxTail is how many entries each line after the rooms has at most.
 const maxTail = 5
 
-// fit shortens the lines after the rooms to what a budget in bytes holds, and
-// counts what it leaves out. Decisions are facts, and counted with them.
-func (r *Selection) fit(budget int) {
-	keep := func(name string, list []string, most int) ([]string, int) {
-		cost, n := len(name)+len(":\n"), 0
-		for n < min(len(list), most) && cost+len(formats.Escape(list[n]))+len("|") <= budget {
-			cost += len(formats.Escape(list[n])) + len("|")
-			n++
-		}
-		if len(list) > 0 {
-			budget -= cost
-		}
-		return list[:n], len(list) - n
+// keep keeps the first entries of a line, most of them at most, that a budget in bytes holds. It counts what it leaves out.
+func keep(budget *int, name string, list []string, most int) ([]string, int) {
+	cost, n := len(name)+len(":\n"), 0
+	for n < min(len(list), most) && cost+len(formats.Escape(list[n]))+len("|") <= *budget {
+		cost += len(formats.Escape(list[n])) + len("|")
+		n++
 	}
+	if n > 0 {
+		*budget -= cost
+	}
+	return list[:n], len(list) - n
+}
+
+// fitNews shortens the news to a budget in bytes.
+func (r *Selection) fitNews(budget int) { r.News, r.MoreNews = keep(&budget, "NEW", r.News, maxNews) }
+
+// fit shortens the lines after the rooms to what a budget in bytes holds, and
+// counts what it leaves out. Critical gotchas, the first ones, have one of their own. Decisions are facts, and counted with them.
+func (r *Selection) fit(budget, critical, worst int) {
 	one := func(name, text string) string {
 		if text == "" {
 			return ""
 		}
-		shown, _ := keep(name, []string{text}, 1)
+		shown, _ := keep(&budget, name, []string{text}, 1)
 		return strings.Join(shown, "")
 	}
-	r.Tasks, r.MoreTasks = keep("TASKS", r.Tasks, maxTail)
+	gotchas := r.Gotchas
+	var first []string
+	for _, text := range gotchas[:worst] { // a long one does not hide those behind it
+		if kept, _ := keep(&critical, "GOTCHAS", []string{text}, 1); len(first) < maxTail {
+			first = append(first, kept...)
+		}
+	}
+	r.Tasks, r.MoreTasks = keep(&budget, "TASKS", r.Tasks, maxTail)
 	r.NextTask, r.LastTask = one("NEXT_TASK", r.NextTask), one("LAST_TASK", r.LastTask)
-	r.Decisions, _ = keep("RECENT_DECISIONS", r.Decisions, maxDecisions)
-	r.Disputes, r.MoreDisputes = keep("DISPUTES", r.Disputes, maxTail)
-	r.Gotchas, r.MoreGotchas = keep("GOTCHAS", r.Gotchas, maxTail)
-	r.Reminders, r.MoreReminders = keep("REMINDERS", r.Reminders, maxTail)
-	r.Agents, r.MoreAgents = keep("AGENTS", r.Agents, maxTail)
-	r.News, r.MoreNews = keep("NEW", r.News, maxNews)
+	r.Decisions, _ = keep(&budget, "RECENT_DECISIONS", r.Decisions, maxDecisions)
+	r.Disputes, r.MoreDisputes = keep(&budget, "DISPUTES", r.Disputes, maxTail)
+	others, _ := keep(&budget, "GOTCHAS", gotchas[worst:], maxTail-len(first))
+	r.Gotchas = append(first, others...)
+	r.MoreGotchas = len(gotchas) - len(r.Gotchas)
+	r.Reminders, r.MoreReminders = keep(&budget, "REMINDERS", r.Reminders, maxTail)
+	r.Agents, r.MoreAgents = keep(&budget, "AGENTS", r.Agents, maxTail)
 }
 
 // fillTries is how many facts in a row may be too long for what is left of the
 // budget before no more are looked at.
 const fillTries = 64
 
-// fill takes facts while they fit in a budget. The first ones take up to half bytes, and at most
-// two thirds of it. Then come the others, the best first. Rooms come in the order of
-// their best fact. It returns the ids of the versions taken.
-func (r *Selection) fill(c *choice, first []*candidate, half, budget int) (shown map[string]bool) {
-	shown = map[string]bool{}
-	at, taken := map[string]int{}, map[string]int{} // by folded room: its place, and how many facts of it are taken
-	r.Rooms, r.MoreFacts, r.MoreRooms, r.MorePinned = nil, len(c.all)+len(c.best), 0, c.pinned()
-	take := func(x *candidate, most int) (cost int, ok bool) {
-		v := c.read(x)
-		if v == nil {
-			return 0, false
+// How many bytes the line that counts the facts left out has at most, in a large budget and in a small one.
+const (
+	maxMap = 160
+	minMap = 44
+)
+
+// mapLine counts the facts that are left out, by room, the fullest first. It says where to ask, in so many bytes.
+func (r *Selection) mapLine(c *choice, shown map[string]bool, most int) string {
+	left := maps.Clone(c.rooms)
+	for _, list := range []candidates{c.all, c.best} {
+		for _, x := range list {
+			if shown[x.ID] {
+				left[x.name.Category]--
+			}
 		}
-		i, known := at[x.name.Category]
-		room := roomOf(v, c.today)
-		if cost = costOf(room, known); cost > most {
-			return cost, false
-		}
-		r.MoreFacts--
-		if x.Pinned != fact.Unpinned {
-			r.MorePinned--
-		}
-		shown[x.ID] = true
-		taken[x.name.Category]++
-		if known {
-			r.Rooms[i].Pairs = append(r.Rooms[i].Pairs, room.Pairs...)
-			return cost, true
-		}
-		at[x.name.Category] = len(r.Rooms)
-		r.Rooms = append(r.Rooms, room)
-		return cost, true
 	}
-	half = min(half, budget*2/3) // pinned facts are never left without room
-	for _, x := range first {
-		if cost, ok := take(x, half); ok {
-			half -= cost
-			budget -= cost
+	rooms := slices.SortedFunc(maps.Keys(left), func(a, b string) int { return cmp.Or(cmp.Compare(left[b], left[a]), cmp.Compare(a, b)) })
+	text := fmt.Sprintf("+%d more", r.MoreFacts)
+	if r.MorePinned > 0 {
+		text += fmt.Sprintf(" (%d pinned)", r.MorePinned)
+	}
+	const end = " (ctx_recall)\n"
+	separator := ": "
+	for _, room := range rooms {
+		if left[room] <= 0 {
+			break
+		}
+		part := separator + formats.Escape(prose.Clip(room, 30)) + fmt.Sprintf(" %d", left[room])
+		if len(text)+len(part)+len(" …"+end) > most {
+			text += " …"
+			break
+		}
+		text += part
+		separator = ", "
+	}
+	return text + end
+}
+
+// minPinned is how many bytes must be left of the share of what is pinned to look for more.
+const minPinned = 20
+
+// filler takes facts into a selection while they fit.
+type filler struct {
+	*Selection
+	choice *choice
+	budget int
+	cut    bool            // a user's standing facts end at their first sentence
+	shown  map[string]bool // versions
+	at     map[string]int  // by folded room: its place
+	taken  map[string]int  // by folded room: how many facts of it are taken
+}
+
+// fill takes facts while they fit in a budget, of a whole one in bytes: pinned ones up to their share, then those for the task
+// up to theirs, then the others in the order of their classes. Rooms come in the order of their best fact. Where a user's
+// standing facts do not all fit, each ends at its first sentence. It returns the ids of the versions taken.
+func (r *Selection) fill(c *choice, first []*candidate, whole, budget int) (shown map[string]bool) {
+	f := filler{r, c, budget, false, map[string]bool{}, map[string]int{}, map[string]int{}}
+	before := r.Chosen
+	f.all(first, whole)
+	if f.cut { // they do not all fit
+		f = filler{r, c, budget, true, map[string]bool{}, map[string]int{}, map[string]int{}}
+		r.Chosen = slices.Clone(before)
+		f.all(first, whole)
+	}
+	r.MoreRooms = 0
+	for name, n := range c.rooms {
+		if n > f.taken[name] {
+			r.MoreRooms++
+		}
+	}
+	return f.shown
+}
+
+// all takes what fits. Unless it cuts, it ends and sets cut when a user's standing fact does not fit.
+func (f *filler) all(first []*candidate, whole int) {
+	c := f.choice
+	f.Rooms, f.MoreFacts, f.MorePinned = nil, len(c.all)+len(c.best), len(c.pins)
+	cutting := f.cut
+	share := min(whole/pinnedShare, f.budget)
+	for _, x := range c.pins {
+		if cost, ok := f.take(x, share, "pinned"); ok {
+			share -= cost
+		} else if share < minPinned {
+			break
+		}
+	}
+	task := min(whole/taskShare, f.budget*2/3)
+	foreign := min(whole/foreignShare, task)
+	for _, later := range []bool{false, true} {
+		for _, x := range first {
+			if f.shown[x.ID] || later != (x.class == unconfirmed) {
+				continue
+			}
+			most := task
+			if later {
+				most = min(task, foreign)
+			}
+			if cost, ok := f.take(x, most, "for the task"); ok {
+				task -= cost
+				if foreign -= cost; !later {
+					foreign += cost
+				}
+			}
 		}
 	}
 	tries := 0
 	for x := range c.ranked {
-		if shown[x.ID] {
+		if f.shown[x.ID] {
 			continue
 		}
-		if cost, ok := take(x, budget); ok {
+		if _, ok := f.take(x, f.budget, classNames[x.class]); ok {
 			tries = 0
-			budget -= cost
-		} else if tries++; tries == fillTries {
+			continue
+		}
+		if x.class == userStanding && !cutting {
+			f.cut = true
+			return
+		}
+		if tries++; tries == fillTries {
 			break
 		}
 	}
-	for name, n := range c.rooms {
-		if n > taken[name] {
-			r.MoreRooms++
+}
+
+// take takes a fact if it costs no more than most.
+func (f *filler) take(x *candidate, most int, why string) (cost int, ok bool) {
+	v := f.choice.read(x)
+	if v == nil {
+		return 0, false
+	}
+	i, known := f.at[x.name.Category]
+	room, value := roomOf(v, f.choice.today), fact.Text(v)
+	if f.cut && x.class == userStanding {
+		value = firstSentence(value)
+		room.Pairs[0].Value = shorten(value, valueBytes)
+	}
+	if cost = costOf(room, known); cost > min(most, f.budget) {
+		return cost, false
+	}
+	f.budget -= cost
+	f.MoreFacts--
+	if x.pinned() {
+		f.MorePinned--
+	}
+	f.shown[x.ID] = true
+	f.taken[x.name.Category]++
+	f.Selection.take(v, why, len(room.Pairs[0].Value) == len(fact.Text(v)))
+	if known {
+		f.Rooms[i].Pairs = append(f.Rooms[i].Pairs, room.Pairs...)
+		return cost, true
+	}
+	f.at[x.name.Category] = len(f.Rooms)
+	f.Rooms = append(f.Rooms, room)
+	return cost, true
+}
+
+// minSentence is how long the part of a value is at least that stands for the whole.
+const minSentence = 60
+
+// firstSentence is a value up to the first full stop or semicolon after 60 characters.
+func firstSentence(value string) string {
+	n := 0
+	for i, r := range value {
+		if n++; n > minSentence && (r == ';' || r == '.' && (i+1 == len(value) || value[i+1] == ' ' || value[i+1] == '\n')) {
+			return value[:i]
 		}
 	}
-	return shown
+	return value
 }
 
 // valueBytes is the most of a value that a briefing shows: 60 tokens.
@@ -575,7 +837,7 @@ func shorten(text string, most int) string {
 // roomOf is the room of one fact that has nothing else.
 func roomOf(v *fact.Version, today time.Time) formats.Room {
 	stars := formats.Stars(fact.DayConfidence(v, today))
-	return formats.Room{Category: v.Category, Pairs: []formats.Pair{{Key: v.Key, Value: shorten(fact.Text(v), valueBytes), Stars: stars, Unconfirmed: fact.Unconfirmed(v)}}}
+	return formats.Room{Category: v.Category, Pairs: []formats.Pair{{Key: v.Key, Value: shorten(fact.Text(v), valueBytes), Stars: stars, User: fact.ByUser(v) && !fact.Unconfirmed(v), Unconfirmed: fact.Unconfirmed(v)}}}
 }
 
 // costOf is how many bytes the fact of a room takes, known: where there is a

@@ -62,7 +62,7 @@ func TestBriefingDecisionsOnce(t *testing.T) {
 	}
 	with(t, facts, func(st *state.State) {
 		for budget, want := range map[int]string{
-			100:    "WAKE-UP BRIEFING:\nDECISION:batches=Load in batches★★★\n+1 more fact in 1 room\nRECENT_DECISIONS:" + ("Use refresh tokens, " + long)[:120] + "…",
+			70:     "WAKE-UP BRIEFING:\nDECISION:batches=Load in batches★★★\n+1 more: decision 1 (ctx_recall)\nRECENT_DECISIONS:" + ("Use refresh tokens, " + long)[:120] + "…",
 			10_000: "WAKE-UP BRIEFING:\nDECISION:batches=Load in batches★★★|tokens=" + shorten("Use refresh tokens, "+long, 240) + "★★★",
 		} {
 			if diff := cmp.Diff(want, new(Inputs{Budget: budget}).at(st, &held).Text()); diff != "" {

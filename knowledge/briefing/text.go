@@ -25,7 +25,7 @@ const heading = "WAKE-UP BRIEFING:\n"
 
 // Body is the briefing without its heading; empty when there is nothing to say.
 func (r Selection) Body() string {
-	return strings.TrimSuffix(formats.FormatAAAK(r.Rooms)+r.more()+r.tail(), "\n")
+	return strings.TrimSuffix(formats.FormatAAAK(r.Rooms)+r.Map+r.tail(), "\n")
 }
 
 // OverviewText is the same selection as [Selection.Body] for an overview of the
@@ -41,7 +41,7 @@ func (r Selection) OverviewText() string {
 	if len(facts) > 0 {
 		text = "FACTS:" + strings.Join(facts, "|") + "\n"
 	}
-	return strings.TrimSuffix(text+r.more()+r.tail(), "\n")
+	return strings.TrimSuffix(text+r.Map+r.tail(), "\n")
 }
 
 func overviewFact(category string, p formats.Pair) string {
@@ -50,18 +50,6 @@ func overviewFact(category string, p formats.Pair) string {
 		text += "?"
 	}
 	return text
-}
-
-// more is the line that counts the facts over the budget.
-func (r Selection) more() string {
-	if r.MoreFacts == 0 || r.Uncounted {
-		return ""
-	}
-	text := fmt.Sprintf("+%s in %s", prose.Count(r.MoreFacts, "more fact"), prose.Count(r.MoreRooms, "room"))
-	if r.MorePinned > 0 {
-		text += fmt.Sprintf(", +%d more pinned", r.MorePinned)
-	}
-	return text + "\n"
 }
 
 // tail is the lines that follow the rooms, each left out when empty.

@@ -14,10 +14,10 @@ func TestOverviewText(t *testing.T) {
 			{Category: "deployment", Pairs: []formats.Pair{{Key: "host", Value: "AWS ECS", Stars: 3}}},
 		},
 		LastTask: "Fix authentication", Decisions: []string{"Use refresh tokens", "Add rate limiting"}, Agents: []string{"cursor-a3f8(dev)", "claude-b7e2(review)"},
-		MoreFacts: 12, MoreRooms: 1,
+		MoreFacts: 12, MoreRooms: 1, Map: "+12 more (ctx_recall)\n",
 	}
 	want := `FACTS:architecture/auth=JWT RS256|architecture/a\|b=x\nFACTS:y=z?|deployment/host=AWS ECS
-+12 more facts in 1 room
++12 more (ctx_recall)
 LAST_TASK:Fix authentication
 RECENT_DECISIONS:Use refresh tokens|Add rate limiting
 AGENTS:cursor-a3f8(dev),claude-b7e2(review)`

@@ -27,6 +27,7 @@ type Summary struct {
 	Standing      bool // see [Standing]
 	User          bool // a user asserted it
 	Critical      bool // a gotcha of the worst kind
+	Unconfirmed   bool // see [Unconfirmed]
 }
 
 // Pin says who pinned a fact.
@@ -44,7 +45,7 @@ func Summarize(v *Version) Summary {
 	s := Summary{
 		ID: v.ID, Period: PeriodOf(v), RecordedFrom: v.RecordedFrom, LastConfirmed: v.LastConfirmed, LastActive: lastActive(v),
 		Confidence: v.Confidence, Archived: v.ArchivedAt != nil, Decision: v.Archetype == "decision",
-		Standing: Standing(v), User: ByUser(v), Critical: Critical(v),
+		Standing: Standing(v), User: ByUser(v), Critical: Critical(v), Unconfirmed: Unconfirmed(v),
 		Read:  Retrievals{Count: v.RetrievalCount},
 		Merit: 20*(1-1/float64(Witnesses(v))) + bonusOf(v) + 5*math.Tanh(float64(v.FeedbackUp-v.FeedbackDown)/4),
 	}
@@ -105,6 +106,7 @@ const (
 	markStanding
 	markUser
 	markCritical
+	markUnconfirmed
 )
 
 // never is the zero time. It stands for a time that there is not.
@@ -113,7 +115,7 @@ var never = time.Time{}.Unix()
 // Append adds the stored form of a summary to b: numbers of variable length, without
 // names. To change it is another version of the index.
 func (s *Summary) Append(b []byte) []byte {
-	marks := byte(s.Pinned)
+	marks := uint64(s.Pinned)
 	if s.Archived {
 		marks |= markArchived
 	}
@@ -129,7 +131,10 @@ func (s *Summary) Append(b []byte) []byte {
 	if s.Critical {
 		marks |= markCritical
 	}
-	b = binary.AppendUvarint(append(b, marks), uint64(len(s.ID)))
+	if s.Unconfirmed {
+		marks |= markUnconfirmed
+	}
+	b = binary.AppendUvarint(binary.AppendUvarint(b, marks), uint64(len(s.ID)))
 	b = append(b, s.ID...)
 	var until time.Time
 	if s.Period.Until != nil {
@@ -175,6 +180,6 @@ func ParseSummary(b []byte) (s Summary, rest []byte, err error) {
 	s.HalfLife, s.Read.Count = time.Duration(number()), int(number())
 	s.Confidence, s.Merit = math.Float64frombits(number()), math.Float64frombits(number())
 	s.Pinned, s.Archived, s.Decision = Pin(marks&3), marks&markArchived != 0, marks&markDecision != 0
-	s.Standing, s.User, s.Critical = marks&markStanding != 0, marks&markUser != 0, marks&markCritical != 0
+	s.Standing, s.User, s.Critical, s.Unconfirmed = marks&markStanding != 0, marks&markUser != 0, marks&markCritical != 0, marks&markUnconfirmed != 0
 	return s, b, err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"leanctx/internal/prose"
+	"leanctx/knowledge/briefing"
 	"leanctx/knowledge/listing"
 )
 
@@ -14,6 +15,7 @@ type Notice struct {
 	ID   string // each id is shown once in a session
 	Text string
 	Fact string // category/key, if it is a fact
+	Why  string // it was chosen, if it is a fact
 	Once bool   // not shown where the client does not name its session
 }
 
@@ -21,10 +23,9 @@ type Notice struct {
 // markup, so that the text cannot imitate another line or close a tag.
 func Line(s string) string { return prose.Line(prose.Clip(strings.Join(strings.Fields(s), " "), 400)) }
 
-// factNotice is a fact for a prompt. mark says how far to trust it.
-func factNotice(id, category, key, value, mark string) Notice {
-	name := Line(category) + "/" + Line(key)
-	return Notice{ID: id, Text: fmt.Sprintf("[%s] %s%s", name, Line(value), mark), Fact: name}
+// factNotice is a fact for a prompt or a tool. mark says how far to trust its source.
+func factNotice(x *briefing.Line, mark string) Notice {
+	return Notice{ID: x.Version.ID, Text: x.Text() + mark, Fact: Line(x.Version.Category) + "/" + Line(x.Version.Key), Why: x.Why}
 }
 
 // reminderNotice is a reminder that was triggered. A reminder that is due by its date is

@@ -13,14 +13,14 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"leanctx/internal/prose"
 )
 
 const (
 	// doubleWindow is the time in which two equal events of a session count as
 	// one: the hooks of two clients may report it.
 	doubleWindow = 10 * time.Second
-	// noticeTTL is how long we know what a session was shown.
-	noticeTTL = 24 * time.Hour
 	// sessionTTL is how long a session that does nothing is known: twice as long as
 	// an inactive agent is listed.
 	sessionTTL = 48 * time.Hour
@@ -41,6 +41,7 @@ type SessionEvent struct {
 	Session string    `json:"session,omitempty"` // the client's name of it
 	Event   string    `json:"event"`
 	Facts   []string  `json:"facts,omitempty"`  // category/key
+	Why     []string  `json:"why,omitempty"`    // each of Facts was chosen
 	Tokens  int       `json:"tokens,omitempty"` // of the whole text, estimated as bytes/4
 	trace
 }
@@ -52,7 +53,16 @@ type trace struct {
 	Cleared bool      `json:"cleared,omitempty"` // the session ended since its context was cleared
 	Follows string    `json:"follows,omitempty"` // the session whose context was cleared
 	Key     string    `json:"key,omitempty"`     // of the answer: an equal one within ten seconds is no answer
-	Shown   []string  `json:"shown,omitempty"`   // ids of notices
+	Shown   []string  `json:"shown,omitempty"`   // ids of notices and of versions
+	Reader  string    `json:"reader,omitempty"`  // the subagent that was told; empty: the session itself
+	Reset   bool      `json:"reset,omitempty"`   // what was told before is no longer in the context
+}
+
+// Told is a fact that was told.
+type Told struct {
+	Fact string // category/key
+	ID   string // of the version, if all of its value was told
+	Why  string // it was chosen
 }
 
 // Session is the session of a client in which an event occurred.
@@ -76,6 +86,8 @@ func (c Call) session(in input) *Session {
 	s := &Session{Client: c.Client, Dir: c.Dir, data: c.Data, follows: c.Event == SessionStart && in.text("source") == byClear}
 	s.event = SessionEvent{At: now.UTC(), Client: c.Client, Session: c.sessionName(in), Event: c.Event, trace: trace{ID: rand.Text(), Began: now.UTC()}}
 	s.event.Cleared = c.Event == SessionEnd && in.text("reason") == byClear
+	s.event.Reader = c.clean(prose.Clip(in.text("agent_id", "subagent_id"), 100))
+	s.event.Reset = c.Event == PreCompact || c.Event == SessionStart && slices.Contains([]string{byClear, "compact"}, in.text("source", "trigger"))
 	return s
 }
 
@@ -219,8 +231,14 @@ func (s *Session) dropOld() {
 
 // give records an answer. It reports false if another hook gave the same answer within the last
 // ten seconds. A session without a name gets every answer.
-func (s *Session) give(text, source string, facts []string, list []Notice) bool {
-	s.event.Facts, s.event.Tokens = facts, (len(text)+3)/4
+func (s *Session) give(text, source string, facts []Told, list []Notice) bool {
+	s.event.Tokens = (len(text) + 3) / 4
+	for _, x := range facts {
+		s.event.Facts, s.event.Why = append(s.event.Facts, x.Fact), append(s.event.Why, x.Why)
+		if x.ID != "" {
+			s.event.Shown = append(s.event.Shown, x.ID)
+		}
+	}
 	if s.event.Session != "" {
 		s.event.Key = shortHash(s.event.Event, source)
 		for _, n := range list {
@@ -252,10 +270,28 @@ func (s *Session) unshown(list []Notice) []Notice {
 		if s.event.Session == "" {
 			return n.Once
 		}
-		return slices.ContainsFunc(s.log, func(x SessionEvent) bool {
-			return x.Session == s.event.Session && s.event.At.Sub(x.At) < noticeTTL && slices.Contains(x.Shown, n.ID)
-		})
+		return s.told(n.ID)
 	})
+}
+
+// told reports whether the reader was told something, by the id of a notice or a version, and still has it in its context: a
+// compaction takes it away. A subagent is a reader of its own.
+func (s *Session) told(id string) bool {
+	if s.event.Session == "" {
+		return false
+	}
+	for _, x := range slices.Backward(s.log) {
+		if x.Session != s.event.Session {
+			continue
+		}
+		if x.Reader == s.event.Reader && slices.Contains(x.Shown, id) {
+			return true
+		}
+		if x.Reset {
+			return false
+		}
+	}
+	return false
 }
 
 // briefedBefore is when hooks last gave a briefing to another session of the client in the

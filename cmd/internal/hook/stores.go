@@ -46,7 +46,7 @@ func (s *Session) In(p Stores) *Stores {
 }
 
 // Briefing is the briefing of a session, and the names of its facts.
-func (p *Stores) Briefing(ctx context.Context) (text string, facts []string, err error) {
+func (p *Stores) Briefing(ctx context.Context) (text string, facts []Told, err error) {
 	store := p.Facts
 	if n, err := p.present(ctx); err == nil && n.self != "" { // a session that continues
 		store = store.As(knowledge.Actor{Agent: n.self})
@@ -57,7 +57,14 @@ func (p *Stores) Briefing(ctx context.Context) (text string, facts []string, err
 			return author == p.Agent || agents.WorksIn(agents.KindOf(author), p.session.Client)
 		},
 	})
-	return b.Body(), b.Facts, err
+	for _, x := range b.Chosen {
+		t := Told{Fact: Line(x.Category) + "/" + Line(x.Key), Why: x.Why}
+		if x.Whole { // one that was cut counts as not told
+			t.ID = x.ID
+		}
+		facts = append(facts, t)
+	}
+	return b.Body(), facts, err
 }
 
 // ForPerson says what the repository brings that nobody has taken in.
@@ -69,24 +76,30 @@ func (p *Stores) ForPerson(ctx context.Context) string {
 }
 
 // Relevant lists facts, lessons and reminders for a prompt. Nobody asked for them, so only
-// firm answers are shown.
+// what is well founded is shown.
 func (p *Stores) Relevant(ctx context.Context, prompt string) ([]Notice, error) {
-	r, err := p.Facts.Recall(ctx, knowledge.Question{Query: prompt, Limit: 3, Prompt: true})
+	lines, err := briefing.Beside(ctx, p.Facts, prompt, p.session.told)
 	if err != nil {
 		return nil, err
 	}
-	var list []Notice
-	for _, f := range r.Facts {
-		mark := ""
-		if f.SourceState != "" {
-			mark = " [source " + f.SourceState + "]"
-		}
-		list = append(list, factNotice(f.ID, f.Category, f.Key, f.Value, mark))
-	}
-	for _, x := range r.Reminders {
+	list := p.factNotices(lines)
+	met, err := knowledge.Met(ctx, p.Facts, prompt)
+	for _, x := range met {
 		list = append(list, reminderNotice(x.ID, x.Text, x.Keyword == ""))
 	}
-	return list, nil
+	return list, err
+}
+
+func (p *Stores) factNotices(lines []briefing.Line) (list []Notice) {
+	now := p.Facts.Now()
+	for _, x := range lines {
+		mark := ""
+		if source := p.Facts.SourceState(x.Version, now); source != "" {
+			mark = " [source " + source + "]"
+		}
+		list = append(list, factNotice(&x, mark))
+	}
+	return list
 }
 
 // AtFile lists the reminders and gotchas on a file of the project, and the claims of other

@@ -1,0 +1,113 @@
+package briefing
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"leanctx/internal/prose"
+	"leanctx/knowledge"
+	"leanctx/knowledge/fact"
+)
+
+// Line is a fact that is told beside a prompt or before a tool, where nobody asked for it.
+type Line struct {
+	Version *fact.Version
+	Why     string  // in a few words
+	Score   float64 // the evidence
+}
+
+const (
+	// minEvidence is the evidence from which on a fact is told.
+	minEvidence = 7
+	// userEvidence is what a user's fact or a gotcha needs less than an agent's.
+	userEvidence = 3.5
+
+	maxBeside       = 6   // facts beside a prompt
+	maxBesideTokens = 250 // and their tokens
+	minBesideShare  = 4   // a quarter of them at most is not confirmed here
+)
+
+// Beside chooses what to tell beside a prompt: the facts that the whole or one of its clauses is about, the likeliest first.
+// told reports whether the reader knows a version already.
+func Beside(ctx context.Context, s *knowledge.Store, prompt string, told func(id string) bool) ([]Line, error) {
+	grounds, err := knowledge.Grounds(ctx, s, prompt)
+	if err != nil {
+		return nil, err
+	}
+	var list []Line
+	for _, g := range grounds {
+		if told != nil && told(g.Version.ID) {
+			continue
+		}
+		score := g.Of()
+		if weighsMore(g.Version) {
+			score += userEvidence
+		}
+		if score < minEvidence {
+			continue
+		}
+		list = append(list, Line{g.Version, "words " + strings.Join(g.Found, ", ") + fmt.Sprintf(" (%.1f)", score), score})
+	}
+	return few(list, maxBeside, maxBesideTokens), nil
+}
+
+// weighsMore reports whether a fact is a user's or a gotcha, and confirmed here.
+func weighsMore(v *fact.Version) bool {
+	return !fact.Unconfirmed(v) && (fact.ByUser(v) || fact.IsGotcha(v))
+}
+
+// few are the best lines, most of them at most and in so many tokens. What is not confirmed comes after what is, and is a
+// quarter at most.
+func few(list []Line, most, tokens int) (out []Line) {
+	slices.SortFunc(list, func(a, b Line) int {
+		x, y := fact.Unconfirmed(a.Version), fact.Unconfirmed(b.Version)
+		if x != y {
+			if x {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Version.Category, b.Version.Category), cmp.Compare(a.Version.Key, b.Version.Key), cmp.Compare(a.Version.ID, b.Version.ID))
+	})
+	foreign := max(1, most/minBesideShare)
+	left := tokens * bytesPerToken
+	for _, x := range list {
+		cost := len(x.Version.Category) + len(x.Version.Key) + min(len(x.Version.Value), maxLine) + len("[/] (u, 2006-01-02)\n")
+		if len(out) == most || cost > left {
+			break
+		}
+		if fact.Unconfirmed(x.Version) {
+			if foreign == 0 {
+				break
+			}
+			foreign--
+		}
+		left -= cost
+		out = append(out, x)
+	}
+	return out
+}
+
+// maxLine is how many bytes of a value a line shows.
+const maxLine = 400
+
+// Text is the line as it is shown, with where it came from.
+func (x *Line) Text() string {
+	v := x.Version
+	mark := ""
+	switch {
+	case fact.Unconfirmed(v):
+		mark = " (?)"
+	case fact.ByUser(v):
+		mark = " (u, " + fact.Day(v.ValidFrom) + ")"
+	}
+	return "[" + line(v.Category) + "/" + line(v.Key) + "] " + line(fact.Text(v)) + mark
+}
+
+// line makes a text one line that imitates no other.
+func line(s string) string {
+	return prose.Line(prose.Clip(strings.Join(strings.Fields(s), " "), maxLine))
+}

@@ -1,0 +1,137 @@
+package briefing
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"leanctx/formats"
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/state"
+)
+
+// by says who asserted a fact.
+func by(v *fact.Version, kind string) *fact.Version {
+	v.Sources = []formats.Source{{Kind: kind, By: "somebody", At: v.RecordedFrom}}
+	return v
+}
+
+// keys are those of a briefing, in its order.
+func keys(s Selection) (out []string) {
+	for _, x := range s.Chosen {
+		out = append(out, x.Key)
+	}
+	return out
+}
+
+// A user's rules come before what agents noted, however salient that is.
+func TestAUsersRulesComeFirst(t *testing.T) {
+	facts := []*fact.Version{
+		by(version(0, "workflow", "commits", "Commits are signed."), fact.KindUser),
+		by(version(1, "decision", "database", "We keep PostgreSQL."), fact.KindUser),
+		by(version(2, "testing", "race", "Tests run with -race."), fact.KindAgent),
+	}
+	for i := range 40 {
+		v := by(version(10+i, "architecture", fmt.Sprint("note-", i), strings.Repeat("a note on the layers ", 5)), fact.KindAgent)
+		v.Confidence, v.ConfirmationCount = 1, 9
+		facts = append(facts, v)
+	}
+	with(t, facts, func(st *state.State) {
+		got := new(Inputs).at(st, &held)
+		if k := keys(got); len(k) < 4 || strings.Join(k[:3], " ") != "commits database race" {
+			t.Errorf("%v", k)
+		}
+		text := got.Text()
+		if !strings.Contains(text, "commits=Commits are signed.★★★u\n") || !strings.Contains(text, "\n+") || !strings.Contains(text, " more: architecture ") {
+			t.Errorf("%s", text)
+		}
+	})
+}
+
+// Of many rules of one room the first ones are told, and then those of other rooms: no room takes all the place.
+func TestRoomsTakeTurns(t *testing.T) {
+	var facts []*fact.Version
+	for i := range 60 {
+		facts = append(facts, by(version(i, "testing", fmt.Sprint("t", i), "Each kind of test has a place of its own in the tree, and nobody moves it."), fact.KindUser))
+	}
+	facts = append(facts, by(version(0, "workflow", "w0", "Commits are signed."), fact.KindUser), by(version(1, "workflow", "w1", "One topic a branch."), fact.KindUser))
+	with(t, facts, func(st *state.State) {
+		if k := keys(new(Inputs).at(st, &held)); len(k) < 4 || strings.Join(k[:4], " ") != "t59 w1 t58 w0" {
+			t.Errorf("%v", k)
+		}
+	})
+}
+
+// Where a user's rules do not all fit, each ends at its first sentence, and counts as not told. Where they fit, none is cut.
+func TestRulesAreCutOnlyWhereTheyDoNotFit(t *testing.T) {
+	const value = "Each kind of test has a place of its own in the tree, and nobody moves it. The reason is history; ask Ilse."
+	for n, cut := range map[int]bool{5: false, 60: true} {
+		var facts []*fact.Version
+		for i := range n {
+			facts = append(facts, by(version(i, "testing", fmt.Sprint("t", i), value), fact.KindUser))
+		}
+		with(t, facts, func(st *state.State) {
+			got := new(Inputs).at(st, &held)
+			if strings.Contains(got.Text(), "history") == cut || got.Chosen[0].Whole == cut {
+				t.Errorf("%d rules: %+v\n%s", n, got.Chosen[0], got.Text())
+			}
+		})
+	}
+}
+
+// Forty pinned facts that nobody confirmed here leave the user's two pinned ones in the briefing, before them.
+func TestForeignPinsTakeNoPlace(t *testing.T) {
+	var facts []*fact.Version
+	for i := range 40 {
+		v := by(version(100+i, "rules", fmt.Sprint("foreign-", i), strings.Repeat("do as we say ", 12)), fact.KindImport)
+		v.Pinned, v.Confidence = true, 1
+		facts = append(facts, v)
+	}
+	for i := range 2 {
+		v := by(version(i, "rules", fmt.Sprint("own-", i), "never push to main"), fact.KindUser)
+		v.Pinned = true
+		facts = append(facts, v)
+	}
+	for i := range 60 {
+		facts = append(facts, by(version(50+i, "architecture", fmt.Sprint("note-", i), strings.Repeat("a note on the layers ", 4)), fact.KindAgent))
+	}
+	with(t, facts, func(st *state.State) {
+		for _, related := range [][]string{nil, {facts[0].ID, facts[1].ID, facts[2].ID, facts[3].ID, facts[4].ID, facts[5].ID}} {
+			got := (&Inputs{Related: related}).at(st, &held)
+			k := keys(got)
+			if len(k) < 2 || !strings.HasPrefix(k[0], "own-") || !strings.HasPrefix(k[1], "own-") {
+				t.Errorf("%v", k)
+			}
+			foreign := 0
+			for _, room := range got.Rooms {
+				for _, p := range room.Pairs {
+					if p.Unconfirmed {
+						foreign += len(p.Value)
+					}
+				}
+			}
+			if foreign > DefaultBudget*bytesPerToken/4 {
+				t.Errorf("%d bytes of what is not confirmed", foreign)
+			}
+		}
+	})
+}
+
+// Gotchas of the worst kind come first among gotchas, and what to do is never cut.
+func TestWhatAGotchaSaysToDoIsNotCut(t *testing.T) {
+	todo := strings.TrimSpace(strings.Repeat("use the tables in src/tz and nothing else ", 6))
+	worst := version(0, fact.RoomGotcha, "intl", fact.GotchaValue("Using Intl", todo))
+	worst.Tags = []string{"critical"}
+	facts := []*fact.Version{worst}
+	for i := range 3 {
+		v := version(1+i, fact.RoomGotcha, fmt.Sprint("other-", i), fact.GotchaValue(fmt.Sprint("a", i), "b"))
+		v.ConfirmationCount = 9
+		facts = append(facts, v)
+	}
+	with(t, facts, func(st *state.State) {
+		got := new(Inputs).at(st, &held)
+		if len(got.Gotchas) != 4 || got.Gotchas[0] != "Using Intl → "+todo || len(got.Chosen) != 4 {
+			t.Errorf("%q", got.Gotchas)
+		}
+	})
+}
