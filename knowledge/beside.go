@@ -14,6 +14,7 @@ import (
 type Ground struct {
 	Version *fact.Version
 	recall.Evidence
+	Answer float64 // the probability that it answers the text, if that is a question and this its first firm answer
 }
 
 // maxSpoken is how many bytes of a prompt are read as one piece.
@@ -44,7 +45,12 @@ func grounds(ctx context.Context, s *Store, texts []string) (list []Ground, err 
 			l.pieces.Vectors(l.meaning.each)
 		}
 		for i, v := range c.versions {
-			list[i] = Ground{v, l.pieces.Evidence(&c.ranked[i])}
+			list[i] = Ground{Version: v, Evidence: l.pieces.Evidence(&c.ranked[i])}
+		}
+		if l.parsed.Asks() {
+			if answers := l.parsed.Rank(c.ranked, l.meaning.compared()); len(answers) > 0 && !answers[0].Maybe {
+				list[answers[0].Index].Answer = answers[0].Score
+			}
 		}
 	})
 	return list, err

@@ -30,7 +30,8 @@ const (
 	minBesideShare  = 4   // a quarter of them at most is not confirmed here
 )
 
-// Beside chooses what to tell beside a prompt: the facts that the whole or one of its clauses is about, the likeliest first.
+// Beside chooses what to tell beside a prompt: the facts that the whole or one of its clauses is about, the likeliest first. A question is
+// answered.
 // told reports whether the reader knows a version already.
 func Beside(ctx context.Context, s *knowledge.Store, prompt string, told func(id string) bool) ([]Line, error) {
 	grounds, err := knowledge.Grounds(ctx, s, prompt)
@@ -45,6 +46,10 @@ func Beside(ctx context.Context, s *knowledge.Store, prompt string, told func(id
 		score := g.Of()
 		if weighsMore(g.Version) {
 			score += userEvidence
+		}
+		if g.Answer > 0 {
+			list = append(list, Line{g.Version, fmt.Sprintf("answers the question (%.0f%%)", 100*g.Answer), max(score, minEvidence)})
+			continue
 		}
 		if score < minEvidence {
 			continue

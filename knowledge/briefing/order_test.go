@@ -135,3 +135,22 @@ func TestWhatAGotchaSaysToDoIsNotCut(t *testing.T) {
 		}
 	})
 }
+
+// Somebody who states two thousand rules, all in one room, gets a briefing within its budget, of any size.
+func TestTwoThousandRules(t *testing.T) {
+	var facts []*fact.Version
+	for i := range 2000 {
+		facts = append(facts, by(version(i, "workflow", fmt.Sprint("rule-", i), fmt.Sprintf("Before a change of module %d ask its owner and write down the answer. It is long.", i)), fact.KindUser))
+	}
+	with(t, facts, func(st *state.State) {
+		for _, budget := range []int{5, 50, 800} {
+			got := (&Inputs{Budget: budget}).at(st, &held)
+			if text := got.Text(); len(text) > max(budget*bytesPerToken, 60) || !strings.Contains(text, "2000") && len(got.Chosen)+got.MoreFacts != 2000 {
+				t.Errorf("%d: %d facts\n%s", budget, len(got.Chosen), text)
+			}
+			if budget == 800 && (strings.Contains(got.Text(), "It is long") || len(got.Chosen) < 25) {
+				t.Errorf("%d facts\n%s", len(got.Chosen), got.Text())
+			}
+		}
+	})
+}

@@ -30,6 +30,19 @@ var steeringTerms = sync.OnceValue(func() map[string]bool {
 // interrogatives ask: "what changed" wants an answer, "change it" does not.
 var interrogatives = []string{"what", "what's", "which", "who", "whose", "whom", "where", "when", "why", "how"}
 
+// Asks reports whether a prompt is a question, and not a task: it has a question mark at its end, or begins with what, which,
+// who and the like.
+func (q *Question) Asks() bool {
+	if q.Long {
+		return false
+	}
+	if strings.HasSuffix(strings.TrimSpace(q.text), "?") {
+		return true
+	}
+	w := textWords(q.text)
+	return len(w) > 0 && slices.Contains(interrogatives, w[0].text)
+}
+
 // Steers reports whether a prompt holds nothing but words of courtesy and of instruction: "thanks, looks good, commit it". It
 // needs the rules on commits, and no other fact that shares a word with it.
 func (q *Question) Steers() bool {

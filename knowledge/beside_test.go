@@ -1,0 +1,120 @@
+package knowledge_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	. "leanctx/knowledge"
+	"leanctx/knowledge/briefing"
+)
+
+// toldBeside are the keys of what is told beside a prompt.
+func toldBeside(t *testing.T, s *Store, prompt string, told func(string) bool) (keys []string) {
+	t.Helper()
+	lines, err := briefing.Beside(t.Context(), s, prompt, told)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range lines {
+		keys = append(keys, x.Version.Key)
+	}
+	return keys
+}
+
+// crowdedStore is a store of some facts of the user's among many notes of an agent.
+func crowdedStore(t *testing.T) *Store {
+	s := testStore(t, nil)
+	for _, a := range []Assertion{
+		{Category: "team", Key: "invoices", Value: "Marta owns invoices; ask her before a template changes."},
+		{Category: "decision", Key: "carrier", Value: "Parcels go with Posti, since customs are included."},
+		{Category: "infra", Key: "mirror", Value: "The apt mirror stands in Tampere."},
+		{Category: "data", Key: "telemetry", Value: "Telemetry is deleted after 40 days."},
+	} {
+		a.Source = "user"
+		s.remember(t, a)
+	}
+	for i := range 60 {
+		s.remember(t, Assertion{Category: "architecture", Key: fmt.Sprint("layer-", i), Value: fmt.Sprintf("module %d adds a test, a file and some code to the function of branch %d", i, i)})
+	}
+	return s.Store
+}
+
+// Each clause of a prompt is told what it is about, and the words of most prompts find nothing.
+func TestEachClauseOfAPromptFindsItsFact(t *testing.T) {
+	s := crowdedStore(t)
+	got := toldBeside(t, s, "change the template of the invoices, then let parcels go with another carrier", nil)
+	if len(got) != 2 || !strings.Contains(strings.Join(got, " "), "invoices") || !strings.Contains(strings.Join(got, " "), "carrier") {
+		t.Errorf("%v", got)
+	}
+	for _, prompt := range []string{"add a test and some code to the file", "fix it", "go", "", "   ", "fix the function on this branch"} {
+		if got := toldBeside(t, s, prompt, nil); len(got) > 0 {
+			t.Errorf("%q: %v", prompt, got)
+		}
+	}
+}
+
+// What the reader was told is not told again, and leaves its place to the next.
+func TestWhatIsToldLeavesItsPlace(t *testing.T) {
+	s := testStore(t, nil)
+	birds := []string{"kestrel", "heron", "plover", "dunlin", "avocet", "lapwing", "curlew", "godwit", "snipe"}
+	for _, bird := range birds {
+		s.remember(t, Assertion{Category: "team", Key: bird, Value: "Marta looks after the " + bird + " service.", Source: "user"})
+	}
+	first := map[string]bool{}
+	for _, want := range []int{6, 3, 0} {
+		lines, err := briefing.Beside(t.Context(), s.Store, "timeouts: the "+strings.Join(birds, " service, the ")+" service", func(id string) bool { return first[id] })
+		if err != nil || len(lines) != want {
+			t.Errorf("%d lines, not %d (%v)", len(lines), want, err)
+		}
+		for _, x := range lines {
+			first[x.Version.ID] = true
+		}
+	}
+}
+
+// Any prompt will do: long, of code, in another language, of many questions.
+func TestAnyPromptWillDo(t *testing.T) {
+	s := crowdedStore(t)
+	questions := "who owns invoices? which carrier do parcels go with? where is the apt mirror? when is telemetry deleted? "
+	for name, c := range map[string]struct {
+		prompt string
+		want   string
+	}{
+		"code alone":        {"```\nfunc invoices() { return carrier }\n```", ""},
+		"code and a word":   {"```\nparcels := carrier(invoices)\n```\nfix it", ""},
+		"ten questions":     {questions + strings.Repeat("what is that? ", 6), "carrier invoices mirror telemetry"},
+		"German":            {"Bitte ändere die Vorlage für Rechnungen und prüfe das Protokoll", ""},
+		"64 KiB":            {strings.Repeat("and some more words of the log ", 2<<10), ""},
+		"64 KiB at the end": {"change the template of the invoices\n" + strings.Repeat("2026-01-02T10:00:00Z INFO parcels carrier mirror\n", 1300), "invoices"},
+		"no text":           {strings.Repeat("\x00\xff", 1000), ""},
+	} {
+		got := toldBeside(t, s, c.prompt, nil)
+		for _, w := range strings.Fields(c.want) {
+			if !strings.Contains(strings.Join(got, " "), w) {
+				t.Errorf("%s: %v, not %s", name, got, c.want)
+			}
+		}
+		if c.want == "" && len(got) > 0 && name != "code alone" {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// A value of 64 KiB is one line, and what was erased is never told.
+func TestWhatIsToldIsBounded(t *testing.T) {
+	s := testStore(t, nil)
+	s.remember(t, Assertion{Category: "team", Key: "invoices", Value: "Marta owns invoices. " + strings.Repeat("And more. ", 6<<10), Source: "user"})
+	s.remember(t, Assertion{Category: "team", Key: "parcels", Value: "Ilse owns parcels."})
+	if _, err := s.Store.Remove(t.Context(), Withdrawal{Category: "team", Key: "parcels", Erase: true}); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := briefing.Beside(t.Context(), s.Store, "who owns invoices and who owns parcels?", nil)
+	if err != nil || len(lines) != 1 || len(lines[0].Text()) > 600 || strings.Contains(lines[0].Text(), "Ilse") {
+		t.Errorf("%v, %+v", err, lines)
+	}
+	b, err := briefing.Wakeup(t.Context(), s.Store, briefing.Query{})
+	if err != nil || strings.Contains(b.Text(), "Ilse") || len(b.Text()) > 800*4 {
+		t.Errorf("%v, %s", err, b.Text())
+	}
+}
