@@ -175,6 +175,7 @@ type Relation struct {
 	LastSeen      *time.Time  `json:"last_seen"`
 	Count         int         `json:"count"`
 	SourceSession string      `json:"source_session"`
+	TakenIn       bool        `json:"taken_in,omitzero"` // it came with the repository, and nobody has confirmed it here
 
 	Extra Unknown `json:",embed"`
 }

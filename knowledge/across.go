@@ -87,7 +87,7 @@ func (a *adviser) conflictsWith(k state.Reader, this fact.ID, value string, newe
 		if kind == conflict.None || hasValue(v, value) {
 			continue // an equal one is named as such
 		}
-		x := Similar{Kind: similarConflict, Category: v.Category, Key: v.Key, Value: v.Value, Relevance: 1}
+		x := Similar{Kind: similarConflict, Category: v.Category, Key: v.Key, Value: v.Value, Relevance: 1, Trust: fact.TrustIn(v)}
 		if kind == conflict.Likely {
 			out = append(out, x)
 			continue
@@ -162,7 +162,7 @@ func sameInOtherRooms(k state.Reader, r Remembered, now time.Time) (out []Simila
 		case n == this || len(out) == maxSimilar || v == nil || v.ArchivedAt != nil:
 		case n.Category != this.Category && len(strings.Fields(r.Value)) < 3:
 		case !Judged(k.Judged, this, n):
-			out = append(out, Similar{"", v.Category, v.Key, v.Value, 1})
+			out = append(out, Similar{"", v.Category, v.Key, v.Value, 1, fact.TrustIn(v)})
 		}
 	}
 	return out

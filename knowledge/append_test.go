@@ -51,7 +51,7 @@ func TestAppendNamesWhatItCannotAdd(t *testing.T) {
 			t.Errorf("%s (-dry +wet):\n%s", name, diff)
 		}
 		timeline := must[history.VersionList](t)(history.Timeline(t.Context(), s.Store, history.TimelineQuery{Category: "c", Key: "k"}))
-		for _, row := range []string{"before [archived] (2025-01-01 → 2025-02-01)", "earlier [archived] (2025-06-01 → 2026-01-15)", "ours [CURRENT] (2026-01-15 → now)"} {
+		for _, row := range []string{"before [? unconfirmed] [archived] (2025-01-01 → 2025-02-01)", "earlier [? unconfirmed] [archived] (2025-06-01 → 2026-01-15)", "ours [CURRENT] (2026-01-15 → now)"} {
 			if !strings.Contains(timeline.Text(), row) {
 				t.Errorf("%s: no %q in %s", name, row, timeline.Text())
 			}

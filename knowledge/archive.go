@@ -75,6 +75,7 @@ type ArchiveChange struct {
 	Key      string `json:"key"`
 	Value    string `json:"value"`
 	Woken    bool   `json:"woken,omitempty"`
+	fact.Trust
 }
 
 // maxMoved is how many of them an answer holds, and movedShown how many it shows.
@@ -92,7 +93,7 @@ func (m Maintained) with(w *fact.Version) Maintained {
 		m.Archived++
 	}
 	if len(m.first) < maxMoved {
-		m.first = append(m.first, ArchiveChange{w.Category, w.Key, w.Value, woken})
+		m.first = append(m.first, ArchiveChange{w.Category, w.Key, w.Value, woken, fact.TrustIn(w)})
 	}
 	return m
 }
@@ -272,7 +273,7 @@ func (r Restored) TextIn(call prose.Syntax) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Restored %s:", prose.Count(len(r.Facts), "fact"))
 	for _, f := range r.Facts {
-		fmt.Fprintf(&b, "\n  [%s/%s]: %s", prose.Line(f.Category), prose.Line(f.Key), prose.Brief(f.Value))
+		fmt.Fprintf(&b, "\n  [%s/%s]: %s", prose.Line(f.Category), prose.Line(f.Key), f.Brief(f.Value))
 	}
 	b.WriteString(prose.More(call, r.Total-len(r.Facts), r.limit))
 	return b.String()

@@ -57,6 +57,7 @@ type ClosedBlocker struct {
 	Value    string `json:"value"`
 	By       string `json:"by"`  // who says so
 	Ref      string `json:"ref"` // and where
+	fact.Trust
 }
 
 var confidenceOf = map[string]float64{"decision": 0.85, "insight": 0.75, "blocker": 0.75, "finding": 0.7, "result": 0.8}
@@ -250,7 +251,7 @@ func closeBlockers(s *Store, st *state.State, found []Finding, now time.Time) (e
 		for _, e := range ended {
 			e.Put.Retraction = formats.Retraction{} // it was true, and is over
 		}
-		events, closed = append(events, ended...), append(closed, ClosedBlocker{v.Category, v.Key, v.Value, f.By, f.Ref})
+		events, closed = append(events, ended...), append(closed, ClosedBlocker{v.Category, v.Key, v.Value, f.By, f.Ref, fact.TrustIn(v)})
 	}
 	return events, closed
 }
@@ -343,7 +344,7 @@ func (p Promoted) Text() string {
 		fmt.Fprintf(&b, "\n  [%s/%s]: %s (conf: %s%s)", prose.Line(f.Category), prose.Line(f.Key), prose.Brief(f.Value), prose.Percent(f.Confidence), outcome)
 	}
 	for _, c := range p.Closed {
-		fmt.Fprintf(&b, "\n  closed [%s/%s]: %s (solved: %s)", prose.Line(c.Category), prose.Line(c.Key), prose.Brief(c.Value), prose.Line(c.Ref))
+		fmt.Fprintf(&b, "\n  closed [%s/%s]: %s (solved: %s)", prose.Line(c.Category), prose.Line(c.Key), c.Brief(c.Value), prose.Line(c.Ref))
 	}
 	shown := p.Moved[:min(len(p.Moved), movedShown)]
 	for _, m := range shown {
@@ -351,7 +352,7 @@ func (p Promoted) Text() string {
 		if m.Woken {
 			verb = "woke"
 		}
-		fmt.Fprintf(&b, "\n  %s [%s/%s]: %s", verb, prose.Line(m.Category), prose.Line(m.Key), prose.Brief(m.Value))
+		fmt.Fprintf(&b, "\n  %s [%s/%s]: %s", verb, prose.Line(m.Category), prose.Line(m.Key), m.Brief(m.Value))
 	}
 	if more := p.Archived + p.Woken - len(shown); more > 0 {
 		fmt.Fprintf(&b, "\n  … %d more", more)

@@ -299,7 +299,7 @@ func currentWith(vs []*fact.Version, value string, now time.Time) *fact.Version 
 // TextIn is the text about the dispute in the caller's syntax.
 func (x DisputeNote) TextIn(call prose.Syntax) string {
 	d := *x.Dispute
-	text := fmt.Sprintf("Disputed [%s] %s: still '%s' (%s, confidence: %s)\n  ", prose.Line(d.Category), prose.Line(d.Key), prose.Brief(x.Old.Value), prose.Line(AuthorOf(x.Old)), prose.Percent(x.Old.Confidence))
+	text := fmt.Sprintf("Disputed [%s] %s: still %s (%s, confidence: %s)\n  ", prose.Line(d.Category), prose.Line(d.Key), fact.TrustIn(x.Old).Quote(x.Old.Value), prose.Line(AuthorOf(x.Old)), prose.Percent(x.Old.Confidence))
 	undone := "not believed"
 	if d.Removal || d.Rename != nil {
 		undone = "not done"
@@ -373,6 +373,7 @@ type DisputeInfo struct {
 	Confidence float64   `json:"confidence"`
 	At         time.Time `json:"at"`
 	Against    string    `json:"against"` // the value that it is against
+	fact.Trust           // in that value
 	AgainstBy  string    `json:"against_by"`
 	Believed   float64   `json:"against_confidence"`
 	State      string    `json:"state"`
@@ -387,10 +388,10 @@ func (d DisputeInfo) Summary() string { return d.summary }
 
 // Line is the dispute in one line.
 func (d DisputeInfo) Line() string {
-	line := fmt.Sprintf("%s [%s/%s] %s (%s, %s, %s) against '%s' (%s, %s)", d.ID, prose.Line(d.Category), prose.Line(d.Key), d.summary, prose.Line(d.By),
-		prose.Percent(d.Confidence), d.At.Format(time.DateOnly), prose.Brief(d.Against), prose.Line(d.AgainstBy), prose.Percent(d.Believed))
+	line := fmt.Sprintf("%s [%s/%s] %s (%s, %s, %s) against %s (%s, %s)", prose.Line(d.ID), prose.Line(d.Category), prose.Line(d.Key), d.summary, prose.Line(d.By),
+		prose.Percent(d.Confidence), d.At.Format(time.DateOnly), d.Quote(d.Against), prose.Line(d.AgainstBy), prose.Percent(d.Believed))
 	if d.State != formats.DisputeOpen {
-		line += ", " + d.State
+		line += ", " + prose.Line(d.State)
 	}
 	if d.SettledBy != "" {
 		line += fmt.Sprintf(" %s by %s", d.SettledAt.Format(time.DateOnly), prose.Line(d.SettledBy))
@@ -405,7 +406,7 @@ func DisputeInfoOf(f state.Facts, d formats.Dispute, at time.Time) DisputeInfo {
 		At: d.At, State: state.DisputeState(f, d, at), Reason: d.Reason, summary: disputeSummary(d),
 	}
 	if v := state.Version(f, fact.IDOf(d.Category, d.Key), d.Against); v != nil {
-		r.Against, r.AgainstBy, r.Believed = v.Value, AuthorOf(v), v.Confidence
+		r.Against, r.AgainstBy, r.Believed, r.Trust = v.Value, AuthorOf(v), v.Confidence, fact.TrustIn(v)
 	}
 	if d.Settled != nil {
 		r.SettledBy, r.SettledAt = authorOf(*d.Settled), d.Settled.At

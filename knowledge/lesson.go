@@ -64,7 +64,7 @@ func (l Learned) TextIn(call prose.Syntax) string {
 		fmt.Fprintf(&b, "%s [%s] %s: %s", what, prose.Line(label), verb, prose.Brief(l.Value))
 	}
 	if l.Outcome == Added {
-		b.WriteString(" (" + countValues(l.Values) + ")")
+		b.WriteString(" (" + countValues(l.held) + ")")
 	}
 	l.details(&b, call)
 	return b.String()

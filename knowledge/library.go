@@ -12,6 +12,7 @@ import (
 
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
+	"leanctx/knowledge/fact"
 	"leanctx/knowledge/words"
 )
 
@@ -38,7 +39,7 @@ type Result struct {
 	Confidence float64 `json:"confidence"`
 	Score      float64 `json:"score"`
 
-	Unconfirmed bool `json:"unconfirmed,omitempty"` // known only from an import
+	fact.Trust
 }
 
 // Results of a search, best first.
@@ -105,7 +106,7 @@ func (r *Results) from(ctx context.Context, s *Store, own bool) error {
 	project := filepath.Base(s.opts.ProjectRoot)
 	for _, f := range found.Facts[:found.firm()] {
 		if own || f.Version.Privacy != PrivacyProjectOnly {
-			r.Results = append(r.Results, Result{f.Category, f.Key, f.Value, project, f.Confidence, f.Score, f.Unconfirmed})
+			r.Results = append(r.Results, Result{f.Category, f.Key, f.Value, project, f.Confidence, f.Score, f.Trust})
 		}
 	}
 	entries, err := findings(ctx, s, time.Time{})
@@ -122,7 +123,7 @@ func (r *Results) from(ctx context.Context, s *Store, own bool) error {
 			continue
 		}
 		if score := coverage(terms, e.Text); score >= 0.5 {
-			r.Results = append(r.Results, Result{category, e.At.UTC().Format("20060102"), e.Text, project, conf, score, false})
+			r.Results = append(r.Results, Result{category, e.At.UTC().Format("20060102"), e.Text, project, conf, score, fact.Trust{}})
 		}
 	}
 	return nil
@@ -159,10 +160,7 @@ func (r Results) TextIn(call prose.Syntax) string {
 		fmt.Fprintf(&b, "Cross-session search (%s):", prose.Count(r.Total, "result"))
 	}
 	for _, x := range r.Results {
-		fmt.Fprintf(&b, "\n  [%s/%s] %s (project: %s, conf: %s)", prose.Line(x.Category), prose.Line(x.Key), prose.Line(x.Value), prose.Line(x.Project), prose.Percent(x.Confidence))
-		if x.Unconfirmed {
-			b.WriteString(" [imported, unconfirmed]")
-		}
+		fmt.Fprintf(&b, "\n  [%s/%s] %s (project: %s, conf: %s)", prose.Line(x.Category), prose.Line(x.Key), x.Line(x.Value), prose.Line(x.Project), prose.Percent(x.Confidence))
 	}
 	b.WriteString(prose.More(call, r.Total-len(r.Results), r.limit))
 	for _, text := range r.Skipped {

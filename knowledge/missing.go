@@ -23,6 +23,7 @@ type Missing struct {
 	By       string    `json:"by,omitempty"`
 	Reason   string    `json:"reason,omitempty"` // why it was removed, as given
 	Planned  *Plan     `json:"planned,omitempty"`
+	fact.Trust
 }
 
 // Plan is what a fact will become.
@@ -30,6 +31,7 @@ type Plan struct {
 	From  time.Time `json:"from"`
 	Value string    `json:"value,omitempty"` // none: it ends then
 	By    string    `json:"by,omitempty"`
+	fact.Trust
 }
 
 // maxMissing is how many missing facts an answer tells of.
@@ -64,7 +66,7 @@ func MissingOf(vs []*fact.Version, now time.Time) (m Missing, ok bool) {
 	}
 	m.Category, m.Key = vs[0].Category, vs[0].Key
 	if last != nil {
-		m.Value, m.By, m.Reason = last.Value, last.RetractedBy, last.RetractedReason
+		m.Value, m.By, m.Reason, m.Trust = last.Value, last.RetractedBy, last.RetractedReason, fact.TrustIn(last)
 		m.Removed = last.RetractedAt != nil && !fact.EndGiven(last)
 	}
 	return m, true
@@ -75,7 +77,7 @@ func planOf(vs []*fact.Version, now time.Time) (plan *Plan) {
 	for _, h := range fact.Timeline(vs, now) {
 		p := h.Period
 		if p.From.After(now) && (plan == nil || !p.From.After(plan.From)) {
-			plan = &Plan{From: p.From, Value: h.Value, By: AuthorOf(h.Version)}
+			plan = &Plan{From: p.From, Value: h.Value, By: AuthorOf(h.Version), Trust: fact.TrustIn(h.Version)}
 		}
 		if p.Contains(now) && p.Until != nil && !h.Also && (plan == nil || p.Until.Before(plan.From)) {
 			plan = &Plan{From: *p.Until}
@@ -123,7 +125,7 @@ func (m Missing) Line() string {
 		if m.Removed {
 			what = "removed "
 		}
-		was := "was '" + prose.Brief(m.Value) + "'"
+		was := "was " + m.Quote(m.Value)
 		if m.Reason != "" {
 			was += ", reason: '" + prose.Brief(m.Reason) + "'"
 		}
@@ -139,7 +141,7 @@ func (p *Plan) text() string {
 	if p.Value == "" {
 		return "ends " + fact.Day(p.From)
 	}
-	return "planned from " + fact.Day(p.From) + ": '" + prose.Brief(p.Value) + "'" + by(p.By)
+	return "planned from " + fact.Day(p.From) + ": " + p.Quote(p.Value) + by(p.By)
 }
 
 func by(author string) string {

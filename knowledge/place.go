@@ -251,7 +251,8 @@ func (p *placement) remembered(v *fact.Version) Remembered {
 		r.Displaced = p.displacements()
 	}
 	if p.several {
-		r.Values = valuesOf(fact.AllCurrentAt(p.after, p.present))
+		r.held = fact.AllCurrentAt(p.after, p.present)
+		r.Values = valuesOf(r.held)
 	}
 	return r
 }
@@ -269,9 +270,9 @@ func (p *placement) compared(v *fact.Version, r *Remembered) {
 			return
 		}
 		if fact.WithID(fact.AllCurrentAt(p.after, p.present), old.ID) == nil {
-			r.Was = &PreviousValue{Value: old.Value, Since: old.ValidFrom, AssertedBy: old.AssertedBy}
+			r.Was = &PreviousValue{Value: old.Value, Since: old.ValidFrom, AssertedBy: old.AssertedBy, Trust: fact.TrustIn(old)}
 			if len(p.ends) > 1 && p.asserted.Replaces == AllValues {
-				r.Was.All = valuesOf(p.ends)
+				r.Was.held, r.Was.All = p.ends, valuesOf(p.ends)
 			}
 		}
 		if p.severity != "" {
@@ -285,7 +286,7 @@ func (p *placement) contradiction(v *fact.Version) *Contradiction {
 	old := p.old
 	c := &Contradiction{
 		Category: v.Category, Key: v.Key, OldValue: old.Value, NewValue: v.Value, OldConfidence: old.Confidence,
-		Confirmations: old.ConfirmationCount, OldAssertedBy: old.AssertedBy, Severity: p.severity, rival: p.rival,
+		Confirmations: old.ConfirmationCount, OldAssertedBy: old.AssertedBy, Severity: p.severity, rival: p.rival, Trust: fact.TrustIn(old),
 	}
 	if q := fact.PeriodOf(v); q.Until != nil || !q.Contains(p.present) {
 		c.Within = &q
@@ -296,7 +297,7 @@ func (p *placement) contradiction(v *fact.Version) *Contradiction {
 // displacements tell what became of the versions that made room.
 func (p *placement) displacements() (out []Displacement) {
 	for _, old := range p.ends {
-		d := Displacement{ID: old.ID, Value: old.Value, Was: fact.PeriodOf(old)}
+		d := Displacement{ID: old.ID, Value: old.Value, Was: fact.PeriodOf(old), Trust: fact.TrustIn(old)}
 		for _, w := range p.after {
 			if fact.Believed(w) && (w.ID == old.ID || string(w.Supersedes) == old.ID && w.Outcome == "resumed") {
 				d.Now = append(d.Now, fact.PeriodOf(w))

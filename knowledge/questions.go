@@ -150,7 +150,7 @@ func (r QuestionsResult) TextIn(call prose.Syntax) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Facts without questions (showing %d/%d):", len(r.Without), r.Total)
 	for _, f := range r.Without {
-		fmt.Fprintf(&b, "\n  [%s/%s]: %s", prose.Line(f.Category), prose.Line(f.Key), prose.Brief(f.Value))
+		fmt.Fprintf(&b, "\n  [%s/%s]: %s", prose.Line(f.Category), prose.Line(f.Key), f.Brief(f.Value))
 	}
 	b.WriteString(prose.More(call, r.Total-len(r.Without), r.limit))
 	return b.String()

@@ -59,11 +59,12 @@ type Found struct {
 	Pinned        bool               `json:"pinned,omitempty"`
 	Privacy       string             `json:"privacy"`
 	Archived      bool               `json:"archived,omitempty"`
-	Unconfirmed   bool               `json:"unconfirmed,omitempty"`    // known only from an import
 	Outdated      string             `json:"maybe_outdated,omitempty"` // category/key of a newer fact that seems to replace it
 	Disputed      bool               `json:"disputed,omitempty"`       // an open dispute stands against it
 	SourceState   string             `json:"source_state,omitempty"`   // changed or gone: the file that its source names is not what it was
 	Parts         map[string]float64 `json:"parts,omitempty"`
+
+	fact.Trust
 
 	Maybe   bool  `json:"maybe,omitempty"`   // too weak for a firm answer
 	Planned *Plan `json:"planned,omitempty"` // its next change, if the question is about now
@@ -83,7 +84,7 @@ func found(v *fact.Version, f *query) Found {
 		Effective: fact.EffectiveConfidence(v, f.now, fact.Retrievals{}), Confirmations: confirmations,
 		ValidFrom: p.From, ValidUntil: p.Until, LastConfirmed: v.LastConfirmed, AssertedBy: v.AssertedBy,
 		Archetype: v.Archetype, Tags: v.Tags, Aliases: v.Aliases, Questions: v.Questions, Pinned: v.Pinned, Privacy: v.Privacy,
-		Archived: v.ArchivedAt != nil, Unconfirmed: fact.Unconfirmed(v), Version: v,
+		Archived: v.ArchivedAt != nil, Trust: fact.TrustIn(v), Version: v,
 	}
 }
 
@@ -167,7 +168,7 @@ func (r Recalled) TextIn(call prose.Syntax) string {
 		}
 	}
 	for _, x := range r.Reminders {
-		fmt.Fprintf(&b, "\n  Reminder %s: %s (%s when done)", x.ID, prose.Brief(x.Text), call("remind_done", "id", x.ID))
+		fmt.Fprintf(&b, "\n  Reminder %s: %s%s (%s when done)", prose.Line(x.ID), prose.Brief(x.Text), fact.Trust{Unconfirmed: x.TakenIn}.Mark(), call("remind_done", "id", x.ID))
 	}
 	return b.String()
 }
@@ -221,7 +222,7 @@ func (r Recalled) line(b *strings.Builder, f Found) {
 	if f.Maybe {
 		maybe = "maybe: "
 	}
-	fmt.Fprintf(b, "\n  %s[%s/%s]: %s (", maybe, prose.Line(f.Category), prose.Line(f.Key), prose.Line(f.Value))
+	fmt.Fprintf(b, "\n  %s[%s/%s]: %s (", maybe, prose.Line(f.Category), prose.Line(f.Key), f.Line(f.Value))
 	if r.query.Query != "" {
 		fmt.Fprintf(b, "score: %s, ", prose.Percent(f.Score))
 	}
@@ -238,9 +239,6 @@ func (r Recalled) line(b *strings.Builder, f Found) {
 	}
 	if f.Archived {
 		b.WriteString(" [dormant]")
-	}
-	if f.Unconfirmed {
-		b.WriteString(" [imported, unconfirmed]")
 	}
 	if f.Disputed {
 		b.WriteString(" [disputed]")

@@ -38,6 +38,9 @@ const (
 	supersedes  = "supersedes"
 )
 
+// ValidRelation reports whether a link may be of a kind.
+func ValidRelation(kind string) bool { return slices.Contains(relationKinds, kind) }
+
 var relationKinds = []string{"depends_on", "related_to", "supports", contradicts, supersedes}
 
 // Linked is what became of a link.
@@ -54,12 +57,12 @@ func (l Linked) Text() string { return l.TextIn(prose.MCP) }
 // TextIn gives the answer's lines in the caller's syntax.
 func (l Linked) TextIn(call prose.Syntax) string {
 	r := l.Relation
-	text := fmt.Sprintf("Relation %s: %s -(%s)-> %s", l.Outcome, Slashed(r.From.Name), r.Kind, Slashed(r.To.Name))
+	text := fmt.Sprintf("Relation %s: %s -(%s)-> %s", l.Outcome, Slashed(r.From.Name), prose.Line(r.Kind), Slashed(r.To.Name))
 	switch d := l.Dispute; {
 	case l.Outcome == string(Disputed):
 		return l.DisputeNote.TextIn(call)
 	case d != nil:
-		text += fmt.Sprintf("\n  %s against '%s'%s", disputeSummary(*d), prose.Brief(l.Old.Value), recordOf(*d, "both stay", "accept|reject", call))
+		text += fmt.Sprintf("\n  %s against %s%s", disputeSummary(*d), fact.TrustIn(l.Old).Quote(l.Old.Value), recordOf(*d, "both stay", "accept|reject", call))
 	case len(l.Ended) > 0:
 		text += fmt.Sprintf("\n  %s is no longer current", Slashed(r.To.Name))
 	}
@@ -85,6 +88,7 @@ func Relate(ctx context.Context, s *Store, l Link) (Linked, error) {
 			r = Linked{Outcome: "reinforced", Relation: known}
 		}
 		r.Relation.Count++
+		r.Relation.TakenIn = false
 		r.Relation.LastSeen = &now
 		events, err := effect(s, st, &r, by, now)
 		if err == nil && r.Outcome != string(Disputed) {
@@ -152,7 +156,7 @@ func linkOf(st state.Reader, l Link) (formats.Relation, error) {
 	if l.Kind == "" {
 		l.Kind = "related_to"
 	}
-	if !slices.Contains(relationKinds, l.Kind) {
+	if !ValidRelation(l.Kind) {
 		return formats.Relation{}, refusal.Argument("kind", "kind %q is none of %s", prose.Clip(l.Kind, 40), strings.Join(relationKinds, ", "))
 	}
 	from, to, err := PairOf(st, l.Category, l.Key, l.Target)

@@ -215,7 +215,7 @@ func (d *decision) findLine() error {
 		d.line = refined[0]
 	}
 	if a.Correct && d.line == nil {
-		return refusal.Argument("replaces", "[%s] %s has %s: say with replaces which one was wrong", prose.Line(a.Category), prose.Line(a.Key), countValues(valuesOf(held)))
+		return refusal.Argument("replaces", "[%s] %s has %s: say with replaces which one was wrong", prose.Line(a.Category), prose.Line(a.Key), countValues(held))
 	}
 	return nil
 }

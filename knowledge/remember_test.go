@@ -401,7 +401,7 @@ func TestRecordsOfOneDayFollowEachOther(t *testing.T) {
 	s.days(50)
 	s.load(t, "", `{"category":"c","key":"k","value":"A","valid_from":"2026-02-01"}`+"\n"+`{"category":"c","key":"k","value":"B","valid_from":"2026-02-01"}`)
 	r, err := history.Timeline(t.Context(), s.Store, history.TimelineQuery{Category: "c"})
-	if err != nil || !strings.Contains(r.Text(), "A [archived]") || !strings.Contains(r.Text(), "B [CURRENT]") {
+	if err != nil || !strings.Contains(r.Text(), "A [? unconfirmed] [archived]") || !strings.Contains(r.Text(), "B [? unconfirmed] [CURRENT]") {
 		t.Errorf("%s, %v", r.Text(), err)
 	}
 }

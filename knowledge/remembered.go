@@ -36,7 +36,8 @@ type Remembered struct {
 	// confirming a value never shortens it.
 	Requested *fact.Period `json:"asked,omitempty"`
 
-	dated bool // the assertion gave a period, so the answer tells what was stored
+	held  []*fact.Version // whose values Values are
+	dated bool            // the assertion gave a period, so the answer tells what was stored
 }
 
 // PreviousValue is the value that the fact had until this assertion.
@@ -45,6 +46,9 @@ type PreviousValue struct {
 	Since      time.Time `json:"since"`
 	AssertedBy string    `json:"asserted_by,omitempty"`
 	All        []string  `json:"all,omitempty"` // the values, where it had several
+	fact.Trust
+
+	held []*fact.Version // whose values All are
 }
 
 // Contradiction reports that a fact changed its value.
@@ -57,6 +61,7 @@ type Contradiction struct {
 	Confirmations int           `json:"confirmations"` // of the old value
 	OldAssertedBy string        `json:"old_asserted_by,omitempty"`
 	Severity      fact.Severity `json:"severity"`
+	fact.Trust                  // in the old value
 
 	// Within is the new version's period if it is not simply from now on. To take it back, one
 	// corrects that period alone.
@@ -72,6 +77,7 @@ type Displacement struct {
 	Value string        `json:"value"`
 	Was   fact.Period   `json:"was"`
 	Now   []fact.Period `json:"now"`
+	fact.Trust
 }
 
 // Similar is a fact under another name that might say the same or the opposite.
@@ -81,6 +87,7 @@ type Similar struct {
 	Key       string  `json:"key"`
 	Value     string  `json:"value"`
 	Relevance float64 `json:"relevance"` // 0..1
+	fact.Trust
 }
 
 // Text gives the answer's lines.
@@ -101,7 +108,7 @@ func (r Remembered) TextIn(call prose.Syntax) string {
 	fmt.Fprintf(&b, "%s [%s] %s: %s (", verb, prose.Line(r.Category), prose.Line(r.Key), prose.Brief(r.Value))
 	switch r.Outcome {
 	case Added:
-		b.WriteString(countValues(r.Values))
+		b.WriteString(countValues(r.held))
 	case Confirmed:
 		fmt.Fprintf(&b, "confidence: %s, confirmed %dx", prose.Percent(r.Confidence), r.Confirmations)
 	default:
@@ -118,11 +125,11 @@ func (r Remembered) details(b *strings.Builder, call prose.Syntax) {
 	case r.Contradiction != nil && r.Contradiction.Severity != fact.Low:
 		r.Contradiction.text(b, r.Was != nil, call)
 	case r.Was != nil && r.Outcome == Refined:
-		b.WriteString("\n  was: " + prose.Brief(r.Was.Value))
+		b.WriteString("\n  was: " + r.Was.Brief(r.Was.Value))
 	case r.Was != nil && r.Was.All != nil:
-		b.WriteString("\n  was: " + nameValues(r.Was.All))
+		b.WriteString("\n  was: " + nameValues(r.Was.held))
 	case r.Was != nil:
-		b.WriteString("\n  was: " + prose.Brief(r.Was.Value) + " (since " + r.Was.Since.Format(time.DateOnly))
+		b.WriteString("\n  was: " + r.Was.Brief(r.Was.Value) + " (since " + r.Was.Since.Format(time.DateOnly))
 		if r.Was.AssertedBy != "" {
 			b.WriteString(" by " + prose.Line(r.Was.AssertedBy))
 		}
@@ -138,7 +145,7 @@ func (r Remembered) details(b *strings.Builder, call prose.Syntax) {
 			fmt.Fprintf(b, "\n  Asked for was %s: confirming a fact does not shorten it; to do that, say the same with %s", r.Requested, call("", "correct", true))
 		}
 		for _, d := range r.Displaced {
-			fmt.Fprintf(b, "\n  '%s' %s", prose.Brief(d.Value), d.now())
+			fmt.Fprintf(b, "\n  %s %s", d.Quote(d.Value), d.now())
 		}
 	}
 	if r.Dispute != nil {
@@ -148,7 +155,7 @@ func (r Remembered) details(b *strings.Builder, call prose.Syntax) {
 	r.noteSource(b)
 	for _, s := range r.Similar {
 		label := map[string]string{similarConflict: "Possible conflict", similarReplaced: "Replaced, it seems"}[s.Kind]
-		fmt.Fprintf(b, "\n  "+cmp.Or(label, "Similar")+": [%s/%s] %s. Settle it: %s", prose.Line(s.Category), prose.Line(s.Key), prose.Brief(s.Value),
+		fmt.Fprintf(b, "\n  "+cmp.Or(label, "Similar")+": [%s/%s] %s. Settle it: %s", prose.Line(s.Category), prose.Line(s.Key), s.Brief(s.Value),
 			call("judge", "category", r.Category, "key", r.Key, "target", s.Category+"/"+s.Key, "verdict", "supersedes|compatible|unrelated"))
 	}
 }
@@ -180,7 +187,7 @@ func (c *Contradiction) text(b *strings.Builder, archived bool, call prose.Synta
 		reason = "asserted by " + prose.Line(c.OldAssertedBy)
 	}
 	fmt.Fprintf(b, "\n  ⚠ CONTRADICTION DETECTED: %s [%s/%s] changed:", subject, prose.Line(c.Category), prose.Line(c.Key))
-	fmt.Fprintf(b, "\n  '%s' → '%s' (%s).", prose.Brief(c.OldValue), prose.Brief(c.NewValue), reason)
+	fmt.Fprintf(b, "\n  %s → '%s' (%s).", c.Quote(c.OldValue), prose.Brief(c.NewValue), reason)
 	if archived {
 		b.WriteString(" Previous value archived.")
 	}
@@ -206,19 +213,19 @@ func valuesOf(vs []*fact.Version) []string {
 const maxValues = 10
 
 // countValues counts values and names them: 2 values: Claude Code, Codex.
-func countValues(values []string) string {
-	return prose.Count(len(values), "value") + ": " + nameValues(values)
+func countValues(vs []*fact.Version) string {
+	return prose.Count(len(vs), "value") + ": " + nameValues(vs)
 }
 
-func nameValues(values []string) string {
+func nameValues(vs []*fact.Version) string {
 	var b strings.Builder
-	for i, v := range values[:min(len(values), maxValues)] {
+	for i, v := range vs[:min(len(vs), maxValues)] {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(prose.Brief(v))
+		b.WriteString(fact.TrustIn(v).Brief(v.Value))
 	}
-	if more := len(values) - maxValues; more > 0 {
+	if more := len(vs) - maxValues; more > 0 {
 		fmt.Fprintf(&b, ", … %d more", more)
 	}
 	return b.String()

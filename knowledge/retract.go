@@ -52,7 +52,9 @@ type Withdrawn struct {
 	Copies      []string   `json:"copies,omitempty"` // what agents wrote that holds an erased value, or that it came from; it stays
 	Redacted    []string   `json:"redacted,omitempty"`
 
-	ahead bool // it ends in the future
+	value fact.Trust      // in the one that was taken back
+	stay  []*fact.Version // whose values Values are
+	ahead bool            // it ends in the future
 }
 
 // Text gives the answer's lines.
@@ -86,10 +88,10 @@ func (w Withdrawn) TextIn(call prose.Syntax) string {
 	}
 	text := fmt.Sprintf("%s [%s] %s%s", verb, prose.Line(w.Category), prose.Line(w.Key), when)
 	if w.Value != "" {
-		text += ": " + prose.Brief(w.Value)
+		text += ": " + w.value.Brief(w.Value)
 	}
 	if len(w.Values) > 0 {
-		text += " (" + countValues(w.Values) + ")"
+		text += " (" + countValues(w.stay) + ")"
 	}
 	return text + prose.Redacted(w.Redacted)
 }
@@ -160,9 +162,9 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 		if w.Value != "" {
 			for _, v := range fact.AllCurrent(st.Versions(n), s.present(now)) {
 				if hasValue(v, w.Value) {
-					r.Value = v.Value // as it was written
+					r.Value, r.value = v.Value, fact.TrustIn(v) // as it was written
 				} else {
-					r.Values = append(r.Values, v.Value)
+					r.Values, r.stay = append(r.Values, v.Value), append(r.stay, v)
 				}
 			}
 		}

@@ -36,6 +36,9 @@ type UndoneFact struct {
 	Key      string   `json:"key"`
 	Value    string   `json:"value,omitempty"`  // none: nothing is believed now
 	Values   []string `json:"values,omitempty"` // all of them, if the fact has several
+	fact.Trust
+
+	held []*fact.Version // whose values Values are
 }
 
 // Text gives the answer's lines.
@@ -52,9 +55,9 @@ func (u Undone) TextIn(call prose.Syntax) string {
 		now := "no value"
 		switch {
 		case len(f.Values) > 0:
-			now = nameValues(f.Values)
+			now = nameValues(f.held)
 		case f.Value != "":
-			now = prose.Brief(f.Value)
+			now = f.Brief(f.Value)
 		}
 		fmt.Fprintf(&b, "\n  [%s] %s: %s", prose.Line(f.Category), prose.Line(f.Key), now)
 	}
@@ -163,10 +166,10 @@ func (u *undo) facts(r *Undone) (DisputeNote, error) {
 		vs := over.Versions(n)
 		x := UndoneFact{Category: vs[0].Category, Key: vs[0].Key}
 		if v := fact.Current(vs, u.present); v != nil {
-			x.Value = v.Value
+			x.Value, x.Trust = v.Value, fact.TrustIn(v)
 		}
 		if held := fact.AllCurrentAt(vs, u.present); len(held) > 1 {
-			x.Values = valuesOf(held)
+			x.held, x.Values = held, valuesOf(held)
 		}
 		r.Facts = append(r.Facts, x)
 	}
@@ -245,7 +248,7 @@ func (u *undo) lists(r *Undone) {
 	var restored, ended []listChange
 	add := func(restore, end []listChange) { restored, ended = append(restored, restore...), append(ended, end...) }
 	add(undoList(u, &state.Relations, u.st.Relations, func(x *formats.Relation) (restore, end listChange) {
-		name := "link " + Slashed(x.From.Name) + " " + x.Kind + " " + Slashed(x.To.Name)
+		name := "link " + Slashed(x.From.Name) + " " + prose.Line(x.Kind) + " " + Slashed(x.To.Name)
 		return listChange{name + asItWas, state.Event{Relate: x}}, listChange{name + " is gone", state.Event{Unrelate: x}}
 	}))
 	add(undoList(u, &state.Reminders, u.st.Reminders, func(x *formats.Reminder) (restore, end listChange) {

@@ -26,6 +26,7 @@ type WrongSource struct {
 	Value    string   `json:"value"`
 	Files    []string `json:"files"` // as the newest source names them
 	State    string   `json:"source_state"`
+	fact.Trust
 }
 
 // Check compares the files that sources name with what they were.
@@ -52,7 +53,7 @@ func checkSources(ctx context.Context, s *knowledge.Store, st *state.State, now 
 		if mark == "" {
 			continue
 		}
-		x := WrongSource{v.ID, v.Category, v.Key, v.Value, nil, mark}
+		x := WrongSource{v.ID, v.Category, v.Key, v.Value, nil, mark, fact.TrustIn(v)}
 		for _, f := range fact.Files(v) {
 			x.Files = append(x.Files, f.Ref)
 		}
@@ -78,7 +79,7 @@ func (r Checked) Text() string {
 func (r Checked) lines(most int) string {
 	var b strings.Builder
 	for _, x := range r.Changed[:min(most, len(r.Changed))] {
-		fmt.Fprintf(&b, "\n  [%s/%s] %s (%s) [source %s]", prose.Line(x.Category), prose.Line(x.Key), prose.Brief(x.Value), prose.Line(strings.Join(x.Files, ", ")), x.State)
+		fmt.Fprintf(&b, "\n  [%s/%s] %s (%s) [source %s]", prose.Line(x.Category), prose.Line(x.Key), x.Brief(x.Value), prose.Line(strings.Join(x.Files, ", ")), x.State)
 	}
 	if more := len(r.Changed) - most; more > 0 {
 		fmt.Fprintf(&b, "\n  … %d more (output=json shows all)", more)

@@ -47,11 +47,14 @@ type Report struct {
 
 // OpenQuestion is a pair of values somebody should settle.
 type OpenQuestion struct {
-	A, B   string         `json:"-"`
-	First  knowledge.Name `json:"first"`
-	Second knowledge.Name `json:"second"`
-	Old    string         `json:"old_value,omitempty"`
-	New    string         `json:"new_value"`
+	A, B       string         `json:"-"`
+	First      knowledge.Name `json:"first"`
+	Second     knowledge.Name `json:"second"`
+	Old        string         `json:"old_value,omitempty"`
+	New        string         `json:"new_value"`
+	fact.Trust                // in the new value
+
+	old fact.Trust
 }
 
 // The most that health lists of each kind, and of dormant facts.
@@ -88,7 +91,7 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.NoArgs) (r Repo
 			for _, v := range active {
 				r.look(st, v, now)
 				if w, known := same.met(n, v); known && w != nameOf(v) && !knowledge.Judged(st.Judged, n, fact.IDOf(w.Category, w.Key)) {
-					r.Duplicates = append(r.Duplicates, OpenQuestion{First: w, Second: nameOf(v), New: v.Value})
+					r.Duplicates = append(r.Duplicates, OpenQuestion{First: w, Second: nameOf(v), New: v.Value, Trust: fact.TrustIn(v)})
 				}
 			}
 		}
@@ -199,7 +202,7 @@ func (r *Report) look(st *state.State, v *fact.Version, now time.Time) {
 	}
 	old := st.ByID(string(v.Supersedes))
 	if old != nil && v.Outcome == string(knowledge.Superseded) && fact.WellFounded(old) && v.ConfirmationCount < 2 && now.Sub(v.RecordedFrom) < 30*24*time.Hour {
-		r.Contradictions = append(r.Contradictions, OpenQuestion{First: nameOf(v), Second: nameOf(old), Old: old.Value, New: v.Value})
+		r.Contradictions = append(r.Contradictions, OpenQuestion{First: nameOf(v), Second: nameOf(old), Old: old.Value, old: fact.TrustIn(old), New: v.Value, Trust: fact.TrustIn(v)})
 	}
 }
 
@@ -214,7 +217,7 @@ func (r Report) TextIn(call prose.Syntax) string {
 	fmt.Fprintf(&b, "Knowledge health: %s, %d dormant, %d imported and unconfirmed", prose.Count(r.Facts, "active fact"), r.Archived, r.Unconfirmed)
 	fmt.Fprintf(&b, "\nOpen contradictions: %d", len(r.Contradictions))
 	for _, q := range r.Contradictions[:min(maxHealth, len(r.Contradictions))] {
-		fmt.Fprintf(&b, "\n  [%s] '%s' → '%s': confirm the new value, or remember the old one with %s", knowledge.Slashed(q.First), prose.Brief(q.Old), prose.Brief(q.New), call("", "correct", true))
+		fmt.Fprintf(&b, "\n  [%s] %s → %s: confirm the new value, or remember the old one with %s", knowledge.Slashed(q.First), q.old.Quote(q.Old), q.Quote(q.New), call("", "correct", true))
 	}
 	if len(r.Disputes) > 0 {
 		fmt.Fprintf(&b, "\nOpen disputes: %d", len(r.Disputes))
@@ -230,22 +233,22 @@ func (r Report) TextIn(call prose.Syntax) string {
 		if c.Replaced {
 			against = "seems to replace"
 		}
-		fmt.Fprintf(&b, "\n  [%s] '%s' %s [%s] '%s'", knowledge.Slashed(c.Newer), prose.Brief(c.NewerValue), against, knowledge.Slashed(c.Older), prose.Brief(c.OlderValue))
+		fmt.Fprintf(&b, "\n  [%s] %s %s [%s] %s", knowledge.Slashed(c.Newer), c.newer.Quote(c.NewerValue), against, knowledge.Slashed(c.Older), c.older.Quote(c.OlderValue))
 	}
 	fmt.Fprintf(&b, "\nSame value under two names: %d", len(r.Duplicates))
 	for _, q := range r.Duplicates[:min(maxHealth, len(r.Duplicates))] {
-		fmt.Fprintf(&b, "\n  [%s] and [%s]: %s", knowledge.Slashed(q.First), knowledge.Slashed(q.Second), prose.Brief(q.New))
+		fmt.Fprintf(&b, "\n  [%s] and [%s]: %s", knowledge.Slashed(q.First), knowledge.Slashed(q.Second), q.Brief(q.New))
 	}
 	fmt.Fprintf(&b, "\nNearly the same under two names: %s", r.nearDuplicatesText())
 	for _, p := range r.NearDuplicates[:min(maxHealth, len(r.NearDuplicates))] {
-		fmt.Fprintf(&b, "\n  [%s] '%s' and [%s] '%s' (%s alike)", knowledge.Slashed(p.First), prose.Brief(p.FirstValue), knowledge.Slashed(p.Second), prose.Brief(p.SecondValue), prose.Percent(p.Cosine))
+		fmt.Fprintf(&b, "\n  [%s] %s and [%s] %s (%s alike)", knowledge.Slashed(p.First), p.first.Quote(p.FirstValue), knowledge.Slashed(p.Second), p.second.Quote(p.SecondValue), prose.Percent(p.Cosine))
 	}
 	fmt.Fprintf(&b, "\nStale (effective confidence under 50%%): %d", r.StaleTotal)
 	if r.StaleTotal > 1 {
 		b.WriteString(", check first what matters most")
 	}
 	for _, f := range r.Stale {
-		fmt.Fprintf(&b, "\n  [%s/%s] %s (%s, last confirmed %s)", prose.Line(f.Category), prose.Line(f.Key), prose.Brief(f.Value), prose.Percent(f.Effective), fact.Day(f.LastConfirmed))
+		fmt.Fprintf(&b, "\n  [%s/%s] %s (%s, last confirmed %s)", prose.Line(f.Category), prose.Line(f.Key), f.Brief(f.Value), prose.Percent(f.Effective), fact.Day(f.LastConfirmed))
 	}
 	if len(r.Sources.Changed) > 0 {
 		fmt.Fprintf(&b, "\nSources that no longer match: %d", len(r.Sources.Changed))

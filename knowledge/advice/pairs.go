@@ -25,6 +25,8 @@ type Conflict struct {
 	Older      knowledge.Name `json:"older"`
 	OlderValue string         `json:"older_value"`
 	Replaced   bool           `json:"replaced"` // the newer one names the older one's value as replaced
+
+	newer, older fact.Trust
 }
 
 // The bounds of the search for conflicts: so many of the newest facts, and of those
@@ -69,7 +71,7 @@ func conflicts(st *state.State, facts []*fact.Version) []Conflict {
 				if kind == conflict.None || knowledge.Judged(st.Judged, fact.IDOf(v.Category, v.Key), fact.IDOf(w.Category, w.Key)) {
 					continue
 				}
-				out = append(out, Conflict{nameOf(v), v.Value, nameOf(w), w.Value, kind == conflict.Replaced})
+				out = append(out, Conflict{nameOf(v), v.Value, nameOf(w), w.Value, kind == conflict.Replaced, fact.TrustIn(v), fact.TrustIn(w)})
 			}
 		}
 	}
@@ -83,6 +85,8 @@ type Pair struct {
 	Second      knowledge.Name `json:"second"`
 	SecondValue string         `json:"second_value"`
 	Cosine      float64        `json:"cosine"` // of their meanings, by the built-in encoder
+
+	first, second fact.Trust
 }
 
 // Health looks for facts that say nearly the same. The bound is a number of comparisons and not
@@ -151,7 +155,7 @@ func nearDuplicates(ctx context.Context, s *knowledge.Store, e vectors.Encoding,
 	for _, p := range near {
 		v, w := facts[p.A], facts[p.B]
 		if !knowledge.Judged(judged, fact.IDOf(v.Category, v.Key), fact.IDOf(w.Category, w.Key)) {
-			pairs = append(pairs, Pair{nameOf(v), v.Value, nameOf(w), w.Value, p.Cosine})
+			pairs = append(pairs, Pair{nameOf(v), v.Value, nameOf(w), w.Value, p.Cosine, fact.TrustIn(v), fact.TrustIn(w)})
 		}
 	}
 	slices.SortStableFunc(pairs, func(a, b Pair) int {

@@ -394,7 +394,7 @@ func (o *Inputs) ended(c *choice) (out []newsItem) {
 		}
 		line := m.Category + "/" + m.Key + " " + what
 		if m.Value != "" {
-			line += ", was '" + prose.Clip(m.Value, 80) + "'"
+			line += ", was '" + prose.Clip(m.Value, 80) + "'" + m.Mark()
 		}
 		out = append(out, newsItem{at: m.At, line: line + authored(m.By)})
 	}
@@ -410,7 +410,7 @@ func (o *Inputs) takenBack(vs []*fact.Version, at time.Time) (out []newsItem) {
 			continue
 		}
 		line := v.Category + "/" + v.Key
-		switch value := "'" + prose.Clip(v.Value, 80) + "'"; {
+		switch value := "'" + prose.Clip(v.Value, 80) + "'" + fact.TrustIn(v).Mark(); {
 		case !fact.Believed(v):
 			line += " plan removed, was " + value + " from " + fact.Day(v.ValidFrom)
 		case v.ValidUntil.After(at):
@@ -480,7 +480,7 @@ func (o *Inputs) recorded(c *choice) (out []newsItem) {
 
 // newsLine is a new fact with its author.
 func newsLine(v *fact.Version) string {
-	return v.Category + "/" + v.Key + "=" + prose.Clip(v.Value, 120) + " (" + prose.Clip(knowledge.AuthorOf(v), 40) + ")"
+	return v.Category + "/" + v.Key + "=" + prose.Clip(v.Value, 120) + fact.TrustIn(v).Mark() + " (" + prose.Clip(knowledge.AuthorOf(v), 40) + ")"
 }
 
 // maxDecisions is how many recent decisions a briefing has.
@@ -510,7 +510,7 @@ func (c *choice) decisions() (out []*fact.Version) {
 func texts(decisions []*fact.Version) []string {
 	out := make([]string, len(decisions))
 	for i, v := range decisions {
-		out[i] = prose.Clip(v.Value, 120)
+		out[i] = prose.Clip(v.Value, 120) + fact.TrustIn(v).Mark()
 	}
 	return out
 }

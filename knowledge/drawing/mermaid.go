@@ -29,7 +29,7 @@ func Mermaid(links []Link) string {
 	for _, l := range links {
 		from, to := node(l.From), node(l.To)
 		arrow := "-->"
-		if l.Kind == "related_to" { // it has no direction
+		if strings.HasPrefix(l.Kind, "related_to") { // it has no direction
 			arrow = "---"
 		}
 		fmt.Fprintf(&b, "\n  %s %s|\"%s\"| %s", from, arrow, label(strings.ReplaceAll(l.Kind, "_", " ")), to)

@@ -64,9 +64,11 @@ type Change struct {
 	ValidUntil time.Time `json:"valid_until,omitzero"`
 	At         time.Time `json:"at"`
 	ID         string    `json:"id"`
+	fact.Trust
 
-	dated   bool   // its period is not simply from when it was recorded on
-	dispute string // what a dispute says, in words
+	was     fact.Trust // in the value before
+	dated   bool       // its period is not simply from when it was recorded on
+	dispute string     // what a dispute says, in words
 }
 
 // Difference is what changed between two instants.
@@ -143,7 +145,7 @@ func (w window) holds(t time.Time) bool { return t.After(w.after) && !t.After(w.
 func (w window) has(t *time.Time) bool { return t != nil && w.holds(*t) }
 
 func change(kind string, v *fact.Version, at time.Time) Change {
-	c := Change{Kind: kind, Category: v.Category, Key: v.Key, Value: v.Value, At: at, ID: v.ID, ValidFrom: v.ValidFrom}
+	c := Change{Kind: kind, Category: v.Category, Key: v.Key, Value: v.Value, At: at, ID: v.ID, ValidFrom: v.ValidFrom, Trust: fact.TrustIn(v)}
 	if v.ValidUntil != nil {
 		c.ValidUntil = *v.ValidUntil
 	}
@@ -168,7 +170,7 @@ func (w window) recorded(out []Change, st *state.State, category string) []Chang
 	for _, d := range st.Disputed {
 		if in(d.Category) && w.holds(d.At) {
 			x := knowledge.DisputeInfoOf(st, d, w.to)
-			out = append(out, Change{Kind: disputed, Category: d.Category, Key: d.Key, Value: d.Value, Was: x.Against, At: d.At, ID: d.ID, dispute: x.Summary()})
+			out = append(out, Change{Kind: disputed, Category: d.Category, Key: d.Key, Value: d.Value, Was: x.Against, was: x.Trust, At: d.At, ID: d.ID, dispute: x.Summary()})
 		}
 	}
 	return out
@@ -190,7 +192,7 @@ func (w window) ofFact(out []Change, vs []*fact.Version) []Change {
 		if w.holds(v.RecordedFrom) && v.Outcome != "resumed" {
 			c := change(learned, v, v.RecordedFrom)
 			if old := byID[string(v.Supersedes)]; old != nil {
-				c.Kind, c.Was = changed, old.Value
+				c.Kind, c.Was, c.was = changed, old.Value, fact.TrustIn(old)
 				if v.Outcome == string(knowledge.Corrected) {
 					c.Kind = corrected
 				}
@@ -281,13 +283,13 @@ func (c Change) text() string {
 	}
 	line := fmt.Sprintf("%s: [%s/%s]", cmp.Or(sign[c.Kind], "~ "+c.Kind), prose.Line(c.Category), prose.Line(c.Key))
 	if c.dispute != "" {
-		return line + " " + c.dispute + " against '" + prose.Brief(c.Was) + "'"
+		return line + " " + c.dispute + " against " + c.was.Quote(c.Was)
 	}
 	if c.Value != "" {
-		line += " " + prose.Brief(c.Value)
+		line += " " + c.Brief(c.Value)
 	}
 	if c.Was != "" {
-		line += " (was '" + prose.Brief(c.Was) + "')"
+		line += " (was " + c.was.Quote(c.Was) + ")"
 	}
 	if c.Times > 1 {
 		line += fmt.Sprintf(" (%dx)", c.Times)

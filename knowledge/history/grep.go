@@ -45,6 +45,7 @@ type Match struct {
 	By       string    `json:"by,omitempty"`
 	At       time.Time `json:"at"`
 	Line     string    `json:"line"` // the first line that matches
+	fact.Trust
 
 	period string
 }
@@ -107,7 +108,7 @@ func (r *Matches) among(re *regexp.Regexp, vs []*fact.Version, now time.Time) {
 			line, _, _ = strings.Cut(v.Value, "\n")
 		}
 		e := entry(v, vs, now)
-		r.Matches = append(r.Matches, Match{Category: v.Category, Key: v.Key, ID: v.ID, Mark: e.Mark, By: v.AssertedBy, At: v.RecordedFrom, Line: line, period: e.period()})
+		r.Matches = append(r.Matches, Match{Category: v.Category, Key: v.Key, ID: v.ID, Mark: e.Mark, By: v.AssertedBy, At: v.RecordedFrom, Line: line, Trust: e.Trust, period: e.period()})
 	}
 }
 
@@ -138,7 +139,7 @@ func (r Matches) TextIn(call prose.Syntax) string {
 			fmt.Fprintf(&b, "\n  [%s] %s (%s by %s)", prose.Line(m.Ref), prose.Brief(m.Line), fact.Day(m.At), prose.Line(m.By))
 			continue
 		}
-		fmt.Fprintf(&b, "\n  [%s/%s] %s [%s] (%s)", prose.Line(m.Category), prose.Line(m.Key), prose.Brief(m.Line), m.Mark, m.period)
+		fmt.Fprintf(&b, "\n  [%s/%s] %s [%s] (%s)", prose.Line(m.Category), prose.Line(m.Key), m.Brief(m.Line), m.Mark, m.period)
 	}
 	b.WriteString(prose.More(call, r.Total-len(r.Matches), r.of.Limit))
 	return b.String()

@@ -57,6 +57,7 @@ type Entry struct {
 	AssertedBy    string     `json:"asserted_by,omitempty"`
 	Contradiction bool       `json:"contradiction,omitempty"` // it replaced a well-founded value
 	formats.Retraction
+	fact.Trust
 
 	timed bool // another version of the fact begins on the same day
 }
@@ -135,7 +136,7 @@ func entry(v *fact.Version, vs []*fact.Version, now time.Time) Entry {
 		ID:    v.ID, Key: v.Key, Value: v.Value, Mark: mark(v, vs, now), ValidFrom: v.ValidFrom, ValidUntil: v.ValidUntil,
 		RecordedFrom: v.RecordedFrom, RecordedUntil: v.RecordedUntil, Confidence: v.Confidence,
 		Confirmations: v.ConfirmationCount, Archived: v.ArchivedAt != nil, Supersedes: string(v.Supersedes), AssertedBy: v.AssertedBy,
-		Retraction: v.Retraction, Contradiction: old != nil && v.Outcome == string(knowledge.Superseded) && fact.WellFounded(old),
+		Retraction: v.Retraction, Trust: fact.TrustIn(v), Contradiction: old != nil && v.Outcome == string(knowledge.Superseded) && fact.WellFounded(old),
 	}
 }
 
@@ -192,7 +193,7 @@ func (r VersionList) TextIn(call prose.Syntax) string {
 	fmt.Fprintf(&b, "Timeline [%s] (%d %s):", prose.Line(r.Category), r.Total, noun)
 	b.WriteString(prose.More(call, r.Total-len(r.Entries), r.limit))
 	for _, e := range r.Entries {
-		fmt.Fprintf(&b, "\n  %s = %s [%s] (%s) conf=%s x%d", prose.Line(e.Key), prose.Line(e.Value), e.Mark,
+		fmt.Fprintf(&b, "\n  %s = %s [%s] (%s) conf=%s x%d", prose.Line(e.Key), e.Line(e.Value), e.Mark,
 			e.period(), prose.Percent(e.Confidence), e.Confirmations)
 		if e.RetractedReason != "" {
 			fmt.Fprintf(&b, ", reason: '%s'", prose.Brief(e.RetractedReason))
@@ -235,7 +236,7 @@ func (r VersionList) Drawing(disputes []knowledge.DisputeInfo, now time.Time) dr
 
 // detail is a version in one line.
 func (e Entry) detail() string {
-	text := fmt.Sprintf("%s [%s] %s, %s", prose.Clip(e.Value, 200), e.Mark, e.period(), prose.Percent(e.Confidence))
+	text := fmt.Sprintf("%s [%s] %s, %s", prose.Clip(e.Value, 200)+e.Trust.Mark(), e.Mark, e.period(), prose.Percent(e.Confidence))
 	if e.AssertedBy != "" {
 		text += " by " + e.AssertedBy
 	}

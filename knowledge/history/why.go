@@ -51,7 +51,8 @@ type VersionProvenance struct {
 
 	Salience float64 `json:"salience"` // 0..100, see [fact.Salience]
 
-	ended bool // it was given an end, see [fact.EndGiven]
+	replaced fact.Trust // in what it took the place of
+	ended    bool       // it was given an end, see [fact.EndGiven]
 }
 
 // Why lists every assertion of a fact: who made it, when, from which source, how often,
@@ -92,7 +93,7 @@ func why(st *state.State, q Subject, now time.Time, sourceState func(*fact.Versi
 			b.HalfLife = int(fact.KindOf(v).HalfLife.Hours() / 24)
 		}
 		if old := st.ByID(string(v.Supersedes)); old != nil && v.Outcome != "resumed" {
-			b.Replaced = old.Value
+			b.Replaced, b.replaced = old.Value, fact.TrustIn(old)
 		}
 		r.Versions = append(r.Versions, b)
 	}
@@ -111,12 +112,12 @@ func (p Provenance) Text() string {
 		b.WriteString("\n  Disputed: " + d.Line())
 	}
 	for _, v := range p.Versions {
-		fmt.Fprintf(&b, "\n  %s [%s] (%s) conf=%s x%d", prose.Line(v.Value), v.Mark, v.period(), prose.Percent(v.Confidence), v.Confirmations)
+		fmt.Fprintf(&b, "\n  %s [%s] (%s) conf=%s x%d", v.Line(v.Value), v.Mark, v.period(), prose.Percent(v.Confidence), v.Confirmations)
 		if v.SourceState != "" {
 			b.WriteString(" [source " + v.SourceState + "]")
 		}
 		if v.Replaced != "" {
-			fmt.Fprintf(&b, "\n    replaced '%s'", prose.Brief(v.Replaced))
+			fmt.Fprintf(&b, "\n    replaced %s", v.replaced.Quote(v.Replaced))
 		}
 		for _, p := range v.Earlier {
 			fmt.Fprintf(&b, "\n    until %s it was held valid %s", p.RecordedUntil.Format(time.DateTime), fact.Period{From: p.ValidFrom, Until: p.ValidUntil})
@@ -171,7 +172,7 @@ func (b VersionProvenance) retraction() string {
 }
 
 func assertedBy(s formats.Source) string {
-	text := s.At.UTC().Format(time.DateTime) + " " + s.Kind
+	text := s.At.UTC().Format(time.DateTime) + " " + prose.Line(s.Kind)
 	switch {
 	case s.By == "":
 	case s.Kind == fact.KindUser: // an agent passed the user's word on

@@ -11,6 +11,7 @@ import (
 	"leanctx/internal/refusal"
 	"leanctx/knowledge"
 	"leanctx/knowledge/drawing"
+	"leanctx/knowledge/fact"
 	"leanctx/knowledge/state"
 )
 
@@ -72,17 +73,19 @@ func (r RelationList) TextIn(call prose.Syntax) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Relations for %s (%d):", of, r.Total)
 	for _, x := range r.Relations {
+		kind := prose.Line(x.Kind)
 		switch {
 		case r.of.Key == "":
-			fmt.Fprintf(&b, "\n  %s %s %s", knowledge.Slashed(x.From.Name), x.Kind, knowledge.Slashed(x.To.Name))
+			fmt.Fprintf(&b, "\n  %s %s %s", knowledge.Slashed(x.From.Name), kind, knowledge.Slashed(x.To.Name))
 		case formats.FoldName(x.From.Key) == formats.FoldName(r.of.Key):
-			fmt.Fprintf(&b, "\n  -> %s %s", x.Kind, knowledge.Slashed(x.To.Name))
+			fmt.Fprintf(&b, "\n  -> %s %s", kind, knowledge.Slashed(x.To.Name))
 		default:
-			fmt.Fprintf(&b, "\n  <- %s %s", x.Kind, knowledge.Slashed(x.From.Name))
+			fmt.Fprintf(&b, "\n  <- %s %s", kind, knowledge.Slashed(x.From.Name))
 		}
 		if x.Count > 1 {
 			fmt.Fprintf(&b, " (%dx)", x.Count)
 		}
+		b.WriteString(fact.Trust{Unconfirmed: x.TakenIn}.Mark())
 	}
 	b.WriteString(prose.More(call, r.Total-len(r.Relations), r.of.Limit))
 	return b.String()
@@ -92,7 +95,7 @@ func (r RelationList) TextIn(call prose.Syntax) string {
 func (r RelationList) mermaid(call prose.Syntax) string {
 	links := make([]drawing.Link, len(r.Relations))
 	for i, x := range r.Relations {
-		links[i] = drawing.Link{From: x.From.Category + "/" + x.From.Key, Kind: x.Kind, To: x.To.Category + "/" + x.To.Key}
+		links[i] = drawing.Link{From: x.From.Category + "/" + x.From.Key, Kind: x.Kind + (fact.Trust{Unconfirmed: x.TakenIn}).Mark(), To: x.To.Category + "/" + x.To.Key}
 	}
 	text := drawing.Mermaid(links)
 	if more := r.Total - len(r.Relations); more > 0 {

@@ -59,12 +59,10 @@ func (r ReminderList) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Reminders (%d):", len(r.Reminders))
 	for _, x := range r.Reminders {
-		fmt.Fprintf(&b, "\n  %s %s (%s)", x.ID, prose.Brief(x.Text), reminder.Trigger(x))
-		if x.TakenIn {
-			b.WriteString(" ?")
-		}
+		fmt.Fprintf(&b, "\n  %s %s (%s)", prose.Line(x.ID), prose.Brief(x.Text), reminder.Trigger(x))
+		b.WriteString(fact.Trust{Unconfirmed: x.TakenIn}.Mark())
 		if x.State != reminder.StateOpen {
-			fmt.Fprintf(&b, " [%s]", x.State)
+			fmt.Fprintf(&b, " [%s]", prose.Line(x.State))
 		}
 	}
 	return b.String()
@@ -93,10 +91,10 @@ func Triggered(ctx context.Context, s *knowledge.Store, file string) ([]formats.
 
 // Gotcha is a mistake not to repeat in a file.
 type Gotcha struct {
-	ID          string // of the version
-	Trigger     string
-	Resolution  string // may be empty
-	Unconfirmed bool   // nobody here has confirmed it
+	ID         string // of the version
+	Trigger    string
+	Resolution string // may be empty
+	fact.Trust
 }
 
 // GotchasAt lists the gotchas whose trigger names a file, what somebody here confirmed first, then the
@@ -113,7 +111,7 @@ func GotchasAt(ctx context.Context, s *knowledge.Store, file string) (out []Gotc
 	})
 	slices.SortStableFunc(found, fact.WorstFirst)
 	for _, v := range found {
-		g := Gotcha{ID: v.ID, Unconfirmed: fact.Unconfirmed(v)}
+		g := Gotcha{ID: v.ID, Trust: fact.TrustIn(v)}
 		g.Trigger, g.Resolution = fact.GotchaParts(v.Value)
 		out = append(out, g)
 	}

@@ -22,6 +22,10 @@ func Document(st *state.State, dir string) (*formats.Document, error) {
 	for i := range d.Reminders {
 		d.Reminders[i].TakenIn = false
 	}
+	d.Relations = slices.Clone(d.Relations)
+	for i := range d.Relations {
+		d.Relations[i].TakenIn = false
+	}
 	if st.Replica == nil {
 		for _, t := range all.Tombstones {
 			d.Tombstones = append(d.Tombstones, formats.Tombstone{Key: state.ErasedName(fact.IDOf(t.Category, t.Key)), ErasedAt: t.ErasedAt, Names: t.Names})

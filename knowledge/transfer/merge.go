@@ -444,7 +444,7 @@ func (m *merger) fill(n fact.ID, v *fact.Version) mergeOutcome {
 		if !q.Overlaps(p) {
 			continue
 		}
-		holds := fmt.Sprintf("'%s' holds %v here", prose.Brief(w.Value), q)
+		holds := fmt.Sprintf("%s holds %v here", fact.TrustIn(w.Version).Quote(w.Value), q)
 		switch same := verdict.Compare(v.Key, w.Value, v.Value) == verdict.Equal; {
 		case p.From.Before(q.From):
 			p.Until = fact.EarlierEnd(p.Until, &q.From)

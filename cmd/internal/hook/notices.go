@@ -40,10 +40,7 @@ func gotchaNotice(g listing.Gotcha) Notice {
 	if g.Resolution != "" {
 		text += ": " + Line(g.Resolution)
 	}
-	if g.Unconfirmed {
-		text += "?"
-	}
-	return Notice{ID: g.ID, Text: text}
+	return Notice{ID: g.ID, Text: text + g.Mark()}
 }
 
 // claimNotice is the claim of somebody else on a path. whose is not [Own].
