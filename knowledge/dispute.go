@@ -18,6 +18,8 @@ import (
 // authorOf names who stands behind one assertion.
 func authorOf(s Source) string {
 	switch {
+	case s.Kind == KindUser && s.Replica != "":
+		return KindUser + " of " + s.Replica // a colleague's, or one's own on another machine
 	case s.Kind == KindUser:
 		return KindUser
 	case formats.FoldName(s.By) == KindUser:

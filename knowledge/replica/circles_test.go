@@ -364,6 +364,26 @@ func TestWhatAnUntrustedReplicaDidStays(t *testing.T) {
 	}
 }
 
+// A trusted colleague has the authority of a user, and is not this user.
+func TestTrustedUserIsNotThisUser(t *testing.T) {
+	a, b, _ := pair(t)
+	say := knowledge.Assertion{Category: "arch", Key: "cache", Value: "Redis 7", Source: "user"}
+	if _, err := a.as("cursor-a1").Remember(t.Context(), say); err != nil {
+		t.Fatal(err)
+	}
+	settle(t, []*machine{a, b})
+	if v := b.version(t, "cache"); v.TakenIn || knowledge.AuthorOf(v) != "user of "+a.id || !fact.ByUser(v) {
+		t.Errorf("it is told as that of %q: %+v", knowledge.AuthorOf(v), v)
+	}
+	if v := a.version(t, "cache"); knowledge.AuthorOf(v) != "user" {
+		t.Errorf("its own is told as that of %q", knowledge.AuthorOf(v))
+	}
+	r, err := b.as("codex-c3").Remember(t.Context(), knowledge.Assertion{Category: "arch", Key: "cache", Value: "Valkey"})
+	if err != nil || r.Outcome != knowledge.Disputed || !strings.Contains(r.Text(), "user of "+a.id) {
+		t.Errorf("%q %v", r.Text(), err)
+	}
+}
+
 // One person with two machines trusts the other one once. Then nothing is asked, and both have the
 // same bytes.
 func TestTwoMachinesOfOnePersonAskNothing(t *testing.T) {
