@@ -134,7 +134,7 @@ type projectLink struct {
 }
 
 func (c projectCommands) link(ctx context.Context, sc op.Scope, a projectLink) (projectDetails, error) {
-	if sc.Caller.Kind == knowledge.KindAgent { // a repository may have told it to
+	if sc.Caller.Kind != knowledge.KindUser || sc.Agent != "" { // a repository may have told an agent to, also through a pipe
 		return projectDetails{}, &op.ForbiddenError{What: "a person says which directory belongs to which project: type it at a terminal"}
 	}
 	projects, dir, err := c.at(sc, a.Path)
