@@ -59,6 +59,18 @@ func TakeIn(ctx context.Context, s *Store, decide func(*state.State, time.Time) 
 	return s.eraser.tidy(ctx, false)
 }
 
+// HasProjectOnly reports whether other projects must not find some facts of a store.
+func HasProjectOnly(ctx context.Context, s *Store) (found bool, err error) {
+	err = s.View(ctx, func(st *state.State, _ time.Time) error {
+		found = false
+		for _, v := range st.Each() {
+			found = found || v.Privacy == PrivacyProjectOnly
+		}
+		return nil
+	})
+	return found, err
+}
+
 // RepositoryBrings says how many facts the repository holds for a store that has never taken any in.
 // It is for a person: what a repository brings is not to be put before a model unasked.
 func RepositoryBrings(ctx context.Context, s *Store) (text string) {

@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"path/filepath"
 
@@ -95,6 +96,16 @@ func (w projectStores) usage() (*cost.Usage, error) {
 	})
 }
 
+// closed refuses the facts of another project to a session if some of them are for that project alone.
+// Answers of many kinds would show them; a search across projects leaves them out.
+func (w projectStores) closed(store *knowledge.Store) error {
+	private, err := knowledge.HasProjectOnly(context.Background(), store)
+	if err == nil && private {
+		err = &op.ForbiddenError{What: fmt.Sprintf("project %s has facts that are for its own sessions alone (privacy project_only): a search across projects finds the others", w.project.Name)}
+	}
+	return err
+}
+
 // method is a method of a store that opens the store first.
 func method[S, A, R any](open func() (S, error), call func(S, context.Context, A) (R, error)) func(context.Context, A) (R, error) {
 	return func(ctx context.Context, a A) (none R, err error) {
@@ -146,6 +157,9 @@ func (w projectStores) self() (string, error) {
 // factStore opens the facts.
 func (w projectStores) factStore() (*knowledge.Store, error) {
 	store, err := w.facts()
+	if err == nil && w.project.other {
+		err = w.closed(store)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -66,7 +66,8 @@ func (s *stores) serve(logger *slog.Logger) {
 // projectPlace is a project, and where its stores are.
 type projectPlace struct {
 	project.Project
-	at *membership
+	at    *membership
+	other bool // it is not one of the call's session, which has named it
 }
 
 // facts opens the facts of a call's project for its caller.
@@ -387,9 +388,10 @@ func (s *stores) find(ctx context.Context, sc op.Scope) (projectPlace, error) {
 	if err != nil {
 		return projectPlace{}, err
 	}
+	other := false
 	found, err := projects.Lookup(ctx, dir) // nothing is recorded that the call may not reach
 	if err = reachable(sc, found, err); err == nil {
-		err = s.stay(ctx, sc, projects, found)
+		other, err = s.stay(ctx, sc, projects, found)
 	}
 	if err == nil {
 		var w workplace
@@ -408,7 +410,7 @@ func (s *stores) find(ctx context.Context, sc op.Scope) (projectPlace, error) {
 	for _, n := range found.Notices {
 		s.warnOnce(n)
 	}
-	p := projectPlace{Project: found}
+	p := projectPlace{Project: found, other: other}
 	if err == nil {
 		p.at, err = s.membership(found.Hash)
 	}

@@ -105,39 +105,39 @@ func (s *stores) everything(root string) bool {
 
 // stay keeps a call over MCP in the projects of its session. Another one it may read if both
 // allow the search across projects, and write if the user's configuration says so. Where the
-// session has no project, the first one that is named is the session's.
-func (s *stores) stay(ctx context.Context, sc op.Scope, projects *project.Registry, found project.Project) error {
+// session has no project, the first one that is named is the session's. other: it is another one.
+func (s *stores) stay(ctx context.Context, sc op.Scope, projects *project.Registry, found project.Project) (other bool, err error) {
 	w := sc.Caller.Workspace
 	if w == nil || sc.Project == "" || sc.Grant != nil && sc.Project == sc.Grant.Project {
-		return nil
+		return false, nil
 	}
 	own := s.ownProjects(ctx, sc, projects)
 	if len(own) == 0 {
 		if w.Bound != nil && w.Bound.Bind(found.Root) != found.Root { // another call was first
-			return &op.ForbiddenError{What: "this session works in " + w.Bound.Bind("")}
+			return false, &op.ForbiddenError{What: "this session works in " + w.Bound.Bind("")}
 		}
-		return nil
+		return false, nil
 	}
 	if slices.ContainsFunc(own, func(p project.Project) bool { return p.Hash == found.Hash }) {
-		return nil
+		return false, nil
 	}
 	settings, err := s.config.For(own[0].Root, own[0].Root)
 	if err != nil {
-		return err
+		return false, err
 	}
 	theirs, err := s.config.For(found.Root, found.Root)
 	if err != nil {
-		return err
+		return false, err
 	}
 	name := fmt.Sprintf("project %s (%s) is not this session's, which works in %s", found.Name, found.Root, own[0].Root)
 	switch {
 	case !settings.CrossProjectSearch || !theirs.CrossProjectSearch:
-		return &op.ForbiddenError{What: name + `: "cross_project_search" is off`}
+		return true, &op.ForbiddenError{What: name + `: "cross_project_search" is off`}
 	case sc.Effect != op.Reads && !(settings.CrossProjectWrite && theirs.CrossProjectWrite):
-		return &op.ForbiddenError{What: name + `: only the user can allow writing there, with "cross_project_write": true in ` + s.config.UserFile()}
+		return true, &op.ForbiddenError{What: name + `: only the user can allow writing there, with "cross_project_write": true in ` + s.config.UserFile()}
 	}
 	op.Note(ctx, name)
-	return nil
+	return true, nil
 }
 
 // ownProjects are the projects of a session.

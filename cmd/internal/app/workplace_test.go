@@ -162,6 +162,14 @@ func TestCallsStayInTheirProject(t *testing.T) {
 	if got := c.must("ctx_recall", in(mine, `{"action":"recall","category":"where"}`)); strings.Contains(got, "is not this session's") {
 		t.Errorf("one's own: %s", got)
 	}
+	other.with(t, theirs).must("ctx_knowledge", `{"action":"remember","category":"secret","key":"name","value":"for us alone","privacy":"project_only"}`)
+	for _, args := range []string{`{"action":"recall","category":"secret"}`, `{"action":"wakeup"}`, `{"action":"timeline","category":"secret","key":"name"}`, `{"action":"why","category":"secret","key":"name"}`, `{"action":"search","query":"us alone"}`} {
+		refusedWith(t, args, c.call("ctx_recall", in(theirs, args)), "for its own sessions alone")
+	}
+	if got := other.with(t, theirs).must("ctx_recall", `{"action":"recall","category":"secret"}`); !strings.Contains(got, "for us alone") {
+		t.Errorf("its own session: %s", got)
+	}
+	other.with(t, theirs).must("ctx_knowledge", `{"action":"remove","category":"secret","key":"name","erase":true,"confirm":true}`)
 	for _, call := range [][2]string{
 		{"ctx_knowledge", `{"action":"remember","category":"secret","key":"plan","value":"another","source":"user"}`},
 		{"ctx_knowledge", `{"action":"remove","category":"secret","key":"plan"}`},
