@@ -22,6 +22,12 @@ import (
 
 var hostile = flag.Int("hostile", 90, "random logs that are synced into a store (10000 for a long run)")
 
+// What [attacked] remembers: keys of its room, and patterns and gotchas.
+var (
+	innerKeys    = []string{"auth", "db", "home", "cache", "clients", "queue"}
+	innerLessons = []string{"pattern/naming", "gotcha/editing-auth", "gotcha/one-two-three-four-five-2", "gotcha/counted"}
+)
+
 // inner is what a store believes of the facts of one room, to the byte but for counts of reading.
 func (m *machine) inner(t testing.TB, room string) string {
 	var b strings.Builder
@@ -29,7 +35,7 @@ func (m *machine) inner(t testing.TB, room string) string {
 		b.Reset()
 		for n, vs := range st.Sorted() {
 			for _, v := range vs {
-				if n.Category == room && slices.Contains([]string{"auth", "db", "home", "cache", "clients", "queue"}, n.Key) {
+				if slices.Contains(innerLessons, n.Category+"/"+n.Key) || n.Category == room && slices.Contains(innerKeys, n.Key) {
 					text, err := json.Marshal(v)
 					if err != nil {
 						return err
@@ -39,7 +45,7 @@ func (m *machine) inner(t testing.TB, room string) string {
 			}
 		}
 		for _, d := range st.Disputed {
-			if d.Category == room && d.Key != "x" && d.Key != "y" {
+			if d.Category == room && slices.Contains(innerKeys, d.Key) || slices.Contains(innerLessons, d.Category+"/"+d.Key) {
 				fmt.Fprintf(&b, "dispute %s %s %s %s\n", d.Category, d.Key, d.Value, d.State)
 			}
 		}
@@ -77,8 +83,22 @@ func attacked(t testing.TB) *machine {
 	if _, err := knowledge.Remind(t.Context(), m.as("cursor-a1"), knowledge.NewReminder{Value: "look at it", Keyword: "auth"}); err != nil {
 		t.Fatal(err)
 	}
+	record := func(trigger, resolution, source string) {
+		if _, err := knowledge.Gotcha(t.Context(), m.as("cursor-a1"), knowledge.Mistake{Trigger: trigger, Resolution: resolution, Severity: "critical", Source: source}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	record("editing auth", "ask Ann", "user")
+	record("one two three four five six", "count", "")
+	record("one two three four five seven", "count on", "")
+	if _, err := knowledge.Pattern(t.Context(), m.as("cursor-a1"), knowledge.Lesson{Type: "naming", Value: "snake_case", Examples: []string{"a_b"}}); err != nil {
+		t.Fatal(err)
+	}
 	if r, err := m.try(); err != nil || r.Written == 0 {
 		t.Fatal(r, err)
+	}
+	if _, err := knowledge.Rename(t.Context(), m.as("cursor-a1"), knowledge.NewName{Category: "gotcha", Key: "one-two-three-four-five", To: "counted"}); err != nil {
+		t.Fatal(err) // the other one keeps its name with a number
 	}
 	say(knowledge.Assertion{Key: "cache", Value: "Redis 7", Source: "user"}) // it is not shared yet
 	return m

@@ -86,7 +86,7 @@ func RandomLine(r *rand.Rand, ours, text string) string {
 		at = time.Date(1970+r.IntN(7000), 1, 1, 0, 0, 0, 0, time.UTC)
 	}
 	name := func() formats.Name {
-		return formats.Name{Category: pick("arch", "arch", "ARCH", "other"), Key: pick("auth", "db", "home", "cache", "clients", "queue", "bus", "x", "y")}
+		return formats.Name{Category: pick("arch", "arch", "ARCH", "other", "gotcha", "pattern"), Key: pick("auth", "db", "home", "cache", "clients", "queue", "bus", "x", "y", "naming", "editing-auth", "one-two-three-four-five", "one-two-three-four-five-2")}
 	}
 	n := name()
 	ops := []string{opAssert, opAssert, opRetract, opFact, opRename, opErase, opRevive, opPattern, opUnpattern, opGotcha, opUngotcha, opRelate, opUnrelate, opRemind, opJudge, opDispute, opProject, opGone, opKey, opAccept}
@@ -121,9 +121,9 @@ func RandomLine(r *rand.Rand, ours, text string) string {
 			Aliases: []string{"db"}, Sources: []formats.Source{{Kind: "user", By: "user", At: at}},
 		}}
 	case opPattern, opUnpattern:
-		l.Pattern = &formats.Pattern{Type: pick("naming", "x"), Description: l.Value}
+		l.Pattern = &formats.Pattern{Type: pick("naming", "Naming ", "x"), Description: pick("snake_case", l.Value), Examples: []string{l.Value}}
 	case opGotcha, opUngotcha:
-		l.Gotcha = &formats.Gotcha{ID: pick("g-1", "g-2"), Trigger: "editing " + l.Key, Resolution: l.Value}
+		l.Gotcha = &formats.Gotcha{ID: pick("g-1", "g-2", version), Trigger: pick("editing "+l.Key, "editing auth", "one two three four five six", "one two three four five seven", "one two three four five eight"), Resolution: l.Value, Severity: pick("critical", "info", "x"), FirstSeen: at, LastSeen: at}
 	case opRelate, opUnrelate:
 		l.Relation = &formats.Relation{From: formats.RelationEnd{Name: n}, To: formats.RelationEnd{Name: to}, Kind: pick("supersedes", "related")}
 	case opRemind:
