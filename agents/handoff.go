@@ -342,3 +342,24 @@ func (p *project) back(a *agent) []event {
 	x.Status, x.Message, x.HandedTo = statusActive, "", ""
 	return []event{{By: a.ID, Agent: &x}}
 }
+
+// sizeOf is about the bytes that handoffs take in an answer.
+func sizeOf(list []*handoffRecord) (bytes int) {
+	for _, h := range list {
+		bytes += len(prose.Block(h.Summary)) + 200
+		for _, e := range h.Diary {
+			bytes += len(prose.Block(e.Text)) + 100
+		}
+	}
+	return bytes
+}
+
+// firstBundles are the handoffs that one answer gives: at least one.
+func firstBundles(list []*handoffRecord) []*handoffRecord {
+	for i := range list {
+		if i > 0 && sizeOf(list[:i+1]) > prose.MaxGiven {
+			return list[:i]
+		}
+	}
+	return list
+}

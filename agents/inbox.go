@@ -216,10 +216,14 @@ func (s *Store) Read(ctx context.Context, a ReadArgs) (Messages, error) {
 		}
 		reader := p.reader(me, now)
 		unread := p.messages.unread(reader, now)
+		all, missed := p.handoffs.waiting(me.ID, me.Type), reader.at.Missed
+		bundles := firstBundles(all)
 		page := page(unread, limit)
-		bundles, missed := p.handoffs.waiting(me.ID, me.Type), reader.at.Missed
+		if len(bundles) < len(all) || len(bundles) > 0 && sizeOf(bundles) > prose.MaxGiven/2 {
+			page = nil // the next call gives them
+		}
 		given, claims := p.received(me.ID, bundles, now)
-		r = Messages{Handoffs: given, Messages: shownMessages(page), Unread: len(unread) - len(page), MissedSince: missed, now: now, limit: limit}
+		r = Messages{Handoffs: given, Messages: shownMessages(page), Unread: len(unread) - len(page) + len(all) - len(bundles), MissedSince: missed, now: now, limit: limit}
 		if len(page) == 0 && len(bundles) == 0 && missed.IsZero() {
 			return nil, nil
 		}
@@ -278,6 +282,9 @@ func unmarkedLine(unmarked string) string {
 	return "This could not be marked as read and will be given again: " + prose.Brief(unmarked)
 }
 
+// Given is for answers that are bounded by themselves: they mark as read what they give.
+func (r Messages) Given() {}
+
 // Text gives the answer's lines.
 func (r Messages) Text() string { return r.TextIn(prose.MCP) }
 
@@ -302,8 +309,11 @@ func (r Messages) TextIn(call prose.Syntax) string {
 	for _, m := range r.Messages {
 		lines = append(lines, m.line(r.now))
 	}
-	if r.Unread > 0 && len(r.Messages) > 0 {
+	switch {
+	case r.Unread > 0 && len(r.Messages) == r.limit:
 		lines = append(lines, fmt.Sprintf("  … %d more, still unread (%s): read again", r.Unread, call("", "limit", r.limit)))
+	case r.Unread > 0:
+		lines = append(lines, fmt.Sprintf("  … %d more, still unread: read again", r.Unread))
 	}
 	if r.Unmarked != "" {
 		lines = append(lines, unmarkedLine(r.Unmarked))

@@ -237,9 +237,10 @@ func (s *Store) Sync(ctx context.Context, _ NoArgs) (Synced, error) {
 			return nil, err
 		}
 		reader := p.reader(me, now)
-		unread, bundles := p.messages.unread(reader, now), p.handoffs.waiting(me.ID, me.Type)
+		unread, all := p.messages.unread(reader, now), p.handoffs.waiting(me.ID, me.Type)
+		bundles := firstBundles(all)
 		given, claims := p.received(me.ID, bundles, now)
-		r.You, r.Unread, r.Handoffs = new(shown(me)), len(unread), given
+		r.You, r.Unread, r.Handoffs = new(shown(me)), len(unread)+len(all)-len(bundles), given
 		if len(bundles) == 0 {
 			return nil, nil
 		}
@@ -274,6 +275,9 @@ func (s *core) waiting(ctx context.Context, r *Synced) {
 
 // maxFree is how many free tasks a text names.
 const maxFree = 10
+
+// Given is [Messages.Given].
+func (r Synced) Given() {}
 
 // Text gives the answer's lines.
 func (r Synced) Text() string { return r.TextIn(prose.MCP) }

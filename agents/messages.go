@@ -44,7 +44,6 @@ const (
 	maxNews     = 100                // and at most this many of them
 	maxFindings = 500                // the newest findings that are always kept
 	tidyFrom    = 512                // tidy never runs below this many messages
-	maxPage     = 256 << 10          // bytes of text in one answer; a single message may have more
 )
 
 // recipient is who gets a message: one agent, or any one agent of a type. The zero value is
@@ -199,7 +198,7 @@ func (p *messages) unread(r reader, now time.Time) (out []*message) {
 func page(unread []*message, limit int) []*message {
 	bytes := 0
 	for i, m := range unread[:min(len(unread), limit)] {
-		if bytes += len(m.Text); bytes > maxPage && i > 0 {
+		if bytes += len(prose.Block(m.Text)) + 100; bytes > prose.MaxGiven && i > 0 {
 			return unread[:i]
 		}
 	}

@@ -24,7 +24,8 @@
 // A share goes to one agent, to any one agent of a type, or to everybody but the sender.
 // Agents that register later get it too. Each receiver gets the names once with pull, and the
 // contents once with pull content=true, which may come after. A share to a type belongs to
-// the agent that pulls it first. A share stays until its sender clears it.
+// the agent that pulls it first. A share stays until its sender clears it. An answer is bounded:
+// the next pull goes on where it ended, also within a file.
 //
 // A pull compares the project's files as they are now: [stale] has changed since, [gone] is
 // not there any more, [unreadable] cannot be read. The stored contents of a [damaged] file

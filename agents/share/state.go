@@ -21,6 +21,14 @@ type shared struct {
 	Files    []stored  `json:"files"`
 	Seen     []string  `json:"seen,omitempty"`  // who got its names
 	PulledBy []string  `json:"given,omitempty"` // who got its contents
+
+	Places map[string]place `json:"places,omitempty"` // how far those came who got a part of its contents
+}
+
+// place is where in the contents of a share an answer ended.
+type place struct {
+	File  int `json:"file,omitempty"`
+	Bytes int `json:"bytes,omitempty"` // of that file
 }
 
 // stored is one file of a push, as it is stored.
@@ -45,6 +53,9 @@ type pulled struct {
 	By       string   `json:"by"`
 	IDs      []string `json:"ids"`
 	Contents bool     `json:"contents,omitempty"`
+
+	Part string `json:"part,omitempty"` // a share of whose contents a part was given
+	Upto place  `json:"upto,omitzero"`  // of Part
 }
 
 // state holds every share by its id. Values in the map are never changed in place.
@@ -66,9 +77,20 @@ func (s *state) fold(e event) {
 			y.Seen = with(x.Seen, e.Pull.By)
 			if e.Pull.Contents {
 				y.PulledBy = with(x.PulledBy, e.Pull.By)
+				y.Places = maps.Clone(x.Places)
+				delete(y.Places, e.Pull.By)
 			}
 			s.shares[id] = &y
 		}
+	}
+	if x := s.shares[e.Pull.Part]; x != nil {
+		y := *x
+		y.Seen, y.Places = with(x.Seen, e.Pull.By), maps.Clone(x.Places)
+		if y.Places == nil {
+			y.Places = map[string]place{}
+		}
+		y.Places[e.Pull.By] = e.Pull.Upto
+		s.shares[x.ID] = &y
 	}
 }
 

@@ -66,7 +66,7 @@ func (s *Server) handler(t *op.Tool) mcp.ToolHandler {
 		a, err := t.Call(op.WithCaller(s.withProgress(ctx, req), s.caller(ctx, req)), "", args)
 		text := ""
 		if err == nil {
-			text, err = a.Render()
+			text, err = a.RenderWithin(prose.MaxAnswer)
 		}
 		result := contentOf(text, a)
 		if err != nil {
@@ -97,7 +97,13 @@ func failed(err error) *mcp.CallToolResult {
 	if err == context.Canceled { // Go's text would tell a model nothing
 		err = errors.New("canceled: the client took the call back")
 	}
-	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: prose.Indent(err.Error(), "")}}}
+	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: short(prose.Indent(err.Error(), ""))}}}
+}
+
+// short is the text of an error, bounded like an answer.
+func short(text string) string {
+	text, _ = prose.Fit(text, prose.MaxAnswer)
+	return text
 }
 
 // arguments decodes the arguments of a call. It accepts an object in a string, since some

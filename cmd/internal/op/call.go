@@ -36,6 +36,8 @@ func (t *Tool) Call(ctx context.Context, action string, args map[string]any) (An
 	a := Answer{Result: result, Notices: c.notices, Output: c.scope.Output, Tool: t.Name, Action: o.Name, Scope: c.scope, syntax: prose.MCP}
 	if c.shell {
 		a.syntax = t.shell
+	} else {
+		a.again = "lean-ctx " + prose.Clip(t.commandLine(o.Name, c.values), 200)
 	}
 	if err != nil {
 		return a, c.explain(err)
@@ -267,6 +269,33 @@ type Answer struct {
 	Scope   Scope  // the project and the caller; zero if no operation was found
 
 	syntax prose.Syntax // of calls that the answer suggests
+	again  string       // the same call as a command
+}
+
+// given is a result that is bounded by itself, since it can be had only once.
+type given interface{ Given() }
+
+// RenderWithin is [Answer.Render] for a reader who takes no more than a number of bytes. What is cut is
+// named, with the ways to have it.
+func (a Answer) RenderWithin(most int) (string, error) {
+	text, err := a.Render()
+	if _, once := a.Result.(given); once || err != nil || len(text) <= most {
+		return text, err
+	}
+	hint := "ask for less (limit, key, a narrower query), or in a shell, where nothing is cut: " + a.again
+	if a.Output == "json" {
+		return prose.FitJSON(text, most, hint), nil
+	}
+	const room = 200
+	short, cut := prose.Fit(text, most-len(hint)-room)
+	var parts []string
+	if cut.Clipped > 0 {
+		parts = append(parts, prose.Count(cut.Clipped, "long line")+" clipped")
+	}
+	if cut.Missing > 0 {
+		parts = append(parts, prose.Count(cut.Missing, "line")+" left out")
+	}
+	return fmt.Sprintf("%s\n… cut to %s bytes (%s): %s", short, prose.Number(most), strings.Join(parts, ", "), hint), nil
 }
 
 // AnsweredCall is a call and its answer, for counting its tokens.

@@ -97,16 +97,23 @@ func toNumber(v any) (float64, error) {
 	return 0, fmt.Errorf("must be a number, not %s", brief(v))
 }
 
+// maxInteger bounds whole numbers, so that no sum or product of two overflows. A count, a size in MiB
+// or a number of days is far smaller.
+const maxInteger = 1 << 40
+
 func toInteger(v any) (int64, error) {
 	if s, ok := scalar(v); ok {
 		s = strings.TrimSpace(s)
-		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		if n, err := strconv.ParseInt(s, 10, 64); err == nil && -maxInteger <= n && n <= maxInteger {
 			return n, nil
 		}
-		// 10.0 and 1e2 are whole numbers. Up to 2^53 a float is exact.
+		// 10.0 and 1e2 are whole numbers.
 		f, err := strconv.ParseFloat(s, 64)
-		if err == nil && f == math.Trunc(f) && math.Abs(f) <= 1<<53 {
+		if err == nil && f == math.Trunc(f) && math.Abs(f) <= maxInteger {
 			return int64(f), nil
+		}
+		if err == nil && math.Abs(f) > maxInteger {
+			return 0, fmt.Errorf("must be at most %d, not %s", maxInteger, brief(v))
 		}
 	}
 	return 0, fmt.Errorf("must be a whole number, not %s", brief(v))
