@@ -92,7 +92,7 @@ func TestCallErrors(t *testing.T) {
 		{"not whole", `{"action":"remember","category":"a","value":"v","limit":10.5}`,
 			`remember: "limit" must be a whole number, not 10.5. ` + rememberExample},
 		{"too long for a whole number", `{"action":"remember","category":"a","value":"v","limit":1e30}`,
-			`remember: "limit" must be a whole number, not 1e30. ` + rememberExample},
+			`remember: "limit" must be at most 1099511627776, not 1e30. ` + rememberExample},
 		{"not a truth value", `{"action":"remember","category":"a","value":"v","correct":"maybe"}`,
 			`remember: "correct" must be true or false, not "maybe". ` + rememberExample},
 		{"object for text", `{"action":"remember","category":"a","value":{"x":1}}`,
