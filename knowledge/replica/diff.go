@@ -153,6 +153,16 @@ func (d *differ) fact(n fact.ID) {
 		return
 	}
 	lines := assertions(now, before)
+	if !slices.ContainsFunc(d.st.Versions(n), func(v *fact.Version) bool { return v.Privacy != knowledge.PrivacyLocal && !v.TakenIn }) {
+		// Nobody has said any of it here: it is as the lines have it, or they are held. It may have been
+		// ended here.
+		for _, l := range lines {
+			if l.Op == opRetract {
+				d.add(l)
+			}
+		}
+		return
+	}
 	undone := slices.Clone(d.f.State.Disputed)
 	late := false
 	for _, l := range lines {
