@@ -4,6 +4,7 @@
 //	go build -o build/ ./cmd/lean-ctx ./cmd/measure/empty
 //	go run ./cmd/measure eval -program build/lean-ctx ../eval    quality, on sets with known answers
 //	go run ./cmd/measure bench -program build/lean-ctx           time and space, beside floors
+//	go run ./cmd/measure clones -program build/lean-ctx          a session's start in clones made to stall it
 //	go run ./cmd/measure table                                   makes the table of the built-in encoder
 //
 // Both eval and bench use the program as its users do: as a command, or as an MCP
@@ -42,7 +43,7 @@ func main() {
 	}
 }
 
-const usage = "usage: measure eval -program FILE DIR | bench -program FILE | table (-h lists the flags of each)"
+const usage = "usage: measure eval -program FILE DIR | bench -program FILE | clones -program FILE | table (-h lists the flags of each)"
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	if len(args) == 0 {
@@ -53,6 +54,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return runEval(ctx, args[1:], out)
 	case "bench":
 		return runBench(ctx, args[1:], out)
+	case "clones":
+		return runClones(ctx, args[1:], out)
 	case "table":
 		return table.Main(args[1:])
 	}

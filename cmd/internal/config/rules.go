@@ -49,9 +49,6 @@ func (s *Settings) bounded(c *Config, path string, rules []secret.Rule) (kept []
 			refuse("the rules of a repository are too complex")
 			continue
 		}
-		if err := check(path, append(kept, r)); err != nil {
-			return nil, err
-		}
 		if c.matchesOrdinary(r.Pattern, tree) {
 			refuse("it matches ordinary words")
 			continue
@@ -59,7 +56,7 @@ func (s *Settings) bounded(c *Config, path string, rules []secret.Rule) (kept []
 		left -= n
 		kept = append(kept, r)
 	}
-	return kept, nil
+	return kept, check(path, kept)
 }
 
 // matchesOrdinary reports whether an expression matches ordinary words. It is found out once.
