@@ -11,9 +11,10 @@ import (
 
 // SourceState reports whether the project's files that stand behind a version are what
 // they were when it was last asserted: empty, changed or gone. Gone weighs more. A
-// version without files, or one that has ended, has none.
+// version without files, or one that has ended, has none. Nor has one that only the repository tells
+// of: it could name any files, any number of times.
 func (s *Store) SourceState(v *fact.Version, now time.Time) string {
-	if !fact.Believed(v) || !fact.Before(now, v.ValidUntil) {
+	if v.TakenIn || !fact.Believed(v) || !fact.Before(now, v.ValidUntil) {
 		return ""
 	}
 	worst := sourcefile.Same
