@@ -3,6 +3,7 @@ package replica_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -67,10 +68,20 @@ func TestDamagedLinesAreLeftOutAndMended(t *testing.T) {
 	}
 }
 
-// A line of a newer version stops the sync, and nothing is changed.
+// A line of a newer version stops the sync, and nothing is changed, if it is of a replica that is
+// trusted. Without that it can be anybody's.
 func TestNewerLineStopsTheSync(t *testing.T) {
 	a, b, file := pair(t)
-	b.put(file, a.logs()[file]+replica.Newer(a.id, 99))
+	for name, line := range map[string]string{file: replica.Newer(a.id, 99), "deadbeef.jsonl": replica.Newer("deadbeef", 1)} {
+		c := newMachine(t, t.TempDir(), 0)
+		c.put(file, a.logs()[file])
+		c.put(name, c.logs()[name]+line)
+		if r, err := c.try(); err != nil || !strings.Contains(strings.Join(r.Warnings, ""), "1 line is of a newer version") || !strings.Contains(c.export(t), "JWT") {
+			t.Errorf("%s: %v, %q", name, err, r.Warnings)
+		}
+		_ = c.store.Close()
+	}
+	b.put(file, a.logs()[file]+replica.Signed(replica.Newer(a.id, 99), replica.KeyOf(t, a.store.Dir())))
 	_, err := b.try()
 	if _, ok := errors.AsType[*replica.NewerError](err); !ok {
 		t.Fatalf("got %v", err)
@@ -270,3 +281,40 @@ func TestAnyOrderOfLinesGivesTheSame(t *testing.T) {
 type fatal struct{}
 
 func (fatal) Fatalf(string, ...any) {}
+
+// What a repository has in place of git's attributes is neither read whole nor waited for, and ids that
+// somebody invented do not make the lines of this store too long for others.
+func TestWhatSurroundsTheLines(t *testing.T) {
+	a, b, _ := pair(t)
+	attributes := filepath.Join(b.root, ".lean-ctx", ".gitattributes")
+	b.put("x", "")
+	if err := os.Truncate(filepath.Join(b.root, ".lean-ctx", "log", "x"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(attributes, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(attributes, 3<<30); err != nil {
+		t.Fatal(err)
+	}
+	var many strings.Builder
+	for i := range 40_000 {
+		many.WriteString(replica.Gone(fmt.Sprintf("%08x", i+1)))
+	}
+	b.put("deadbeef.jsonl", many.String())
+	b.sync(t)
+	b.remember(t, "db", "PostgreSQL 16")
+	b.sync(t)
+	if info, err := os.Stat(attributes); err != nil || info.Size() != 3<<30 {
+		t.Errorf("the attributes were written: %v", err)
+	}
+	for line := range strings.Lines(b.logs()[b.id+".jsonl"]) {
+		if len(line) > 200<<10 {
+			t.Errorf("a line has %d bytes", len(line))
+		}
+	}
+	a.put(b.id+".jsonl", b.logs()[b.id+".jsonl"])
+	if r := a.sync(t); len(r.Warnings) > 0 || !strings.Contains(a.export(t), "PostgreSQL") {
+		t.Errorf("%q", r.Warnings)
+	}
+}

@@ -17,6 +17,22 @@ func Newer(replica string, seq int) string {
 	return string(l.text) + "\n"
 }
 
+// KeyOf is the private key of a store.
+func KeyOf(t interface{ Fatal(...any) }, dir string) ed25519.PrivateKey {
+	key, err := readKey(dir)
+	if key == nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// Gone is a line that says nothing.
+func Gone(replica string) string {
+	l := &Line{ID: replica + "-1", At: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC), Op: opGone, Name: "x"}
+	_ = l.encode(nil)
+	return string(l.text) + "\n"
+}
+
 // AssertLine is an assertion of another replica.
 func AssertLine(replica, key, value string) string {
 	l := &Line{ID: replica + "-1", At: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC), Op: opAssert, Category: "arch", Key: key, Value: value, Confidence: new(0.8), SourceKind: "agent", By: "codex-c3"}

@@ -92,6 +92,8 @@ type Line struct {
 	guards  bool // nobody outside may change what it is about
 	whole   bool // it counts with all that it says
 
+	newer *NewerError // what is not known of it
+
 	topics []string // see subjects
 	named  bool     // topics is known
 
@@ -209,7 +211,8 @@ func digest(signed []byte) string {
 // formerCRC is the checksum that the line has without a signature.
 func (l *Line) formerCRC() string { return checksum(l.signed()) }
 
-// parse reads a line of a repository. The error is errDamaged, or a [NewerError].
+// parse reads a line of a repository. The error is errDamaged, or a [NewerError] with a line of which
+// only its writer, its number and its signature are known.
 func parse(text []byte) (*Line, error) { return parseLine(text, maxLine, false) }
 
 // parseLine reads a line, which may be one of the copy.
@@ -259,10 +262,12 @@ func parseLine(text []byte, most int, copied bool) (*Line, error) {
 		l.digest = l.Redacted
 	}
 	if _, ok := operations[l.Op]; !ok {
-		return nil, &NewerError{l.ID, fmt.Sprintf("operation %.40q", l.Op)}
+		l.newer = &NewerError{l.ID, fmt.Sprintf("operation %.40q", l.Op)}
+		return l, l.newer
 	}
 	if l.Policy > Policy {
-		return nil, &NewerError{l.ID, "policy " + strconv.Itoa(l.Policy)}
+		l.newer = &NewerError{l.ID, "policy " + strconv.Itoa(l.Policy)}
+		return l, l.newer
 	}
 	if err != nil || !l.sound() {
 		return nil, errDamaged

@@ -110,9 +110,11 @@ type list[T any] struct {
 var (
 	relations = list[formats.Relation]{
 		List: &state.Relations, onSet: opRelate, onUnset: opUnrelate,
-		of:    func(l *Line) **formats.Relation { return &l.Relation },
-		mark:  func(r *formats.Relation) *bool { return &r.TakenIn },
-		sound: func(r formats.Relation) bool { return validNames(r.From.Name, r.To.Name) && knowledge.ValidName(r.Kind) },
+		of:   func(l *Line) **formats.Relation { return &l.Relation },
+		mark: func(r *formats.Relation) *bool { return &r.TakenIn },
+		sound: func(r formats.Relation) bool {
+			return validNames(r.From.Name, r.To.Name) && knowledge.ValidName(r.Kind)
+		},
 		facts: func(r formats.Relation) []formats.Name { return []formats.Name{r.From.Name, r.To.Name} },
 		join: func(old, x formats.Relation) formats.Relation {
 			x.Count = max(x.Count, old.Count+1)

@@ -28,6 +28,8 @@ const (
 	maxLog   = 64 << 20  // bytes of the file of one replica
 	maxLogs  = 256 << 20 // bytes of all files
 	maxFiles = 1000
+
+	maxAttributes = 64 << 10 // bytes of the file with git's attributes
 )
 
 var errTooMany = fmt.Errorf("%s holds more than %d files", logDir, maxFiles)
@@ -162,8 +164,8 @@ func conflict(text []byte) bool {
 }
 
 // parse reads the lines of a file, each by itself: one that is damaged is left out. damaged
-// counts them. The error is a [NewerError].
-func (f logFile) parse() (lines []*Line, damaged int, err error) {
+// counts them. newer are lines of a newer version of the program: what they lead to is not known.
+func (f logFile) parse() (lines, newer []*Line, damaged int) {
 	for text := range bytes.Lines(f.text) {
 		text = bytes.TrimRight(text, "\r\n")
 		if len(bytes.TrimSpace(text)) == 0 || conflict(text) {
@@ -171,15 +173,15 @@ func (f logFile) parse() (lines []*Line, damaged int, err error) {
 		}
 		l, err := parse(text)
 		switch {
-		case errors.Is(err, errDamaged):
-			damaged++
-		case err != nil:
-			return nil, 0, err
-		default:
+		case err == nil:
 			lines = append(lines, l)
+		case l != nil:
+			newer = append(newer, l)
+		default:
+			damaged++
 		}
 	}
-	return lines, damaged, nil
+	return lines, newer, damaged
 }
 
 // complete has the file of a replica hold lines. It returns the file, and how many statements
@@ -230,9 +232,9 @@ func (r *repository) prepare() error {
 			return err
 		}
 	}
-	text, err := r.readFile(attributes, 64<<10)
+	text, err := r.readFile(attributes, maxAttributes)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return nil // it is nothing that git or a person wrote, and the lines are written all the same
 	}
 	if slices.ContainsFunc(strings.Split(string(text), "\n"), func(s string) bool { return strings.HasPrefix(s, "log/*.jsonl") }) {
 		return nil

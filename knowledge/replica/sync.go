@@ -109,9 +109,7 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 		return r, err
 	}
 	in := incoming{project: o.Project, redact: s.Redact, now: s.Now()}
-	if err := in.read(files); err != nil {
-		return Report{}, err
-	}
+	in.read(files)
 	if !o.Check {
 		if err := ensureKey(ctx, s); err != nil {
 			return Report{}, err
@@ -131,7 +129,8 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 		err = knowledge.TakeIn(ctx, s, func(st *state.State, now time.Time) ([]state.Event, error) {
 			if st.Seq() != planned {
 				in = incoming{project: o.Project, redact: s.Redact, now: s.Now()} // a plan changes the lines
-				if err := cmp.Or(in.read(files), plan(st, now)); err != nil {
+				in.read(files)
+				if err := plan(st, now); err != nil {
 					return nil, err
 				}
 			}
@@ -203,6 +202,7 @@ type incoming struct {
 	redact   func(string) (string, []string)
 	now      time.Time
 	lines    []*Line
+	newer    []*Line // of a newer version of the program
 	warnings []string
 }
 
@@ -210,12 +210,10 @@ type incoming struct {
 // when its time has come, since all lines after it must be later still.
 const future = 24 * time.Hour
 
-func (in *incoming) read(files []logFile) error {
+func (in *incoming) read(files []logFile) {
 	for _, f := range files {
-		lines, damaged, err := f.parse()
-		if err != nil {
-			return fmt.Errorf("%s: %w", f.path(), err)
-		}
+		lines, newer, damaged := f.parse()
+		in.newer = append(in.newer, newer...)
 		name := prose.Line(f.path())
 		if other := in.foreign(lines); other != nil {
 			in.warn("%s belongs to another project (%s) and was not taken in: delete it", name, other.describe())
@@ -236,7 +234,6 @@ func (in *incoming) read(files []logFile) error {
 			in.warn("%s: %s more than a day in the future and not taken in yet", name, counted(ahead, "line is", "lines are"))
 		}
 	}
-	return nil
 }
 
 func (in *incoming) warn(format string, args ...any) {
@@ -335,7 +332,11 @@ func newPlan(st *state.State, dir string, in incoming, o Options, now time.Time)
 	if len(p.known) < p.next.Lines {
 		p.report.Warnings = append(p.report.Warnings, "the local copy of the shared lines was damaged; what it lacked is written again")
 	}
-	copied, home := p.find(in), homeOf(st)
+	copied, err := p.find(in)
+	if err != nil {
+		return nil, err
+	}
+	home := homeOf(st)
 	base := Fold(p.known, p.trusted, home)
 	var renamed []formats.Rename
 	p.ours, renamed = base.diff(st, p.next.At)
@@ -419,7 +420,7 @@ func (p *plan) ownID(id string) bool { return id == p.next.ID || slices.Contains
 
 // find picks the lines that are not known, without their secrets. It reports whether some are under this
 // store's own id, which it never wrote.
-func (p *plan) find(in incoming) (copied bool) {
+func (p *plan) find(in incoming) (copied bool, err error) {
 	type statement struct {
 		id     string
 		seq    uint64
@@ -456,6 +457,10 @@ func (p *plan) find(in incoming) (copied bool) {
 	for _, l := range p.known {
 		note(l)
 	}
+	stop, err := p.stopAt(in.newer, keys)
+	if err != nil {
+		return false, err
+	}
 	for _, l := range in.lines {
 		old := known[statement{l.writer.id, l.seq, l.digest}]
 		if old == nil {
@@ -472,6 +477,9 @@ func (p *plan) find(in incoming) (copied bool) {
 			}
 			continue
 		}
+		if seq, ok := stop[l.writer]; ok && l.seq > seq {
+			continue
+		}
 		if gone[place{l.writer, l.seq}] || gone[place{writer{id: l.writer.id}, l.seq}] && !p.trusted.has(l.writer) {
 			continue
 		}
@@ -481,7 +489,26 @@ func (p *plan) find(in incoming) (copied bool) {
 		p.theirs = append(p.theirs, l)
 		copied = copied || l.writer.id == p.next.ID && l.Op != opGone && (p.former || l.writer == p.self())
 	}
-	return copied
+	return copied, nil
+}
+
+// stopAt finds from which number on the lines of each writer are left out, since one is of a newer
+// version of the program. A line of this store or of a replica that it trusts is an error: without it
+// nothing can be folded right. Anybody can write another one, and it stops nobody.
+func (p *plan) stopAt(newer []*Line, keys keySet) (map[writer]uint64, error) {
+	stop := map[writer]uint64{}
+	for _, l := range newer {
+		if keys.verify(l); p.trusted.has(l.writer) {
+			return nil, l.newer
+		}
+		if seq, ok := stop[l.writer]; !ok || l.seq < seq {
+			stop[l.writer] = l.seq
+		}
+	}
+	if len(newer) > 0 {
+		p.report.Warnings = append(p.report.Warnings, fmt.Sprintf("%s of a newer version of lean-ctx, and left out with what follows (%s)", counted(len(newer), "line is", "lines are"), prose.Line(newer[0].ID)))
+	}
+	return stop, nil
 }
 
 // sign gives the new lines of this store their ids. The first one says what the store has read since
@@ -660,11 +687,17 @@ func (p *plan) advance(commit uint64, now time.Time) {
 		if seq, ok := first[l.writer]; ok && l.seq > seq {
 			continue
 		}
-		if l.writer != p.self() {
-			n.Seen[l.writer.String()] = max(n.Seen[l.writer.String()], l.seq)
+		if name := l.writer.String(); l.writer != p.self() {
+			if _, known := n.Seen[name]; known || len(n.Seen) < maxSeen || p.trusted.has(l.writer) {
+				n.Seen[name] = max(n.Seen[name], l.seq)
+			}
 		}
 	}
 }
+
+// maxSeen is of how many writers is noted how far the store has read. Anybody can invent any number,
+// and a line has to hold them all. Of a replica that is trusted it is always noted.
+const maxSeen = 2 * maxFiles
 
 // own reports whether a line was written by this store.
 func (p *plan) own(r ref) bool {

@@ -101,9 +101,7 @@ func replicas(st *state.State, dir, root string, now time.Time) ([]Known, error)
 		return nil, err
 	}
 	in := incoming{now: now, redact: func(s string) (string, []string) { return s, nil }}
-	if err := in.read(files); err != nil {
-		return nil, err
-	}
+	in.read(files)
 	p := &plan{}
 	if st.Replica != nil {
 		p.next = *st.Replica
@@ -115,7 +113,9 @@ func replicas(st *state.State, dir, root string, now time.Time) ([]Known, error)
 		return nil, err
 	}
 	p.upgrade()
-	p.find(in)
+	if _, err := p.find(in); err != nil {
+		return nil, err
+	}
 	byWriter, by := map[writer]*Known{}, map[writer]map[string]bool{}
 	for _, l := range p.all() {
 		k := byWriter[l.writer]
