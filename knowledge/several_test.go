@@ -537,3 +537,28 @@ func TestSeveralValuesInMarkdown(t *testing.T) {
 		t.Error(r.Text())
 	}
 }
+
+// A repository cannot lead an export to another file of the user.
+func TestExportFollowsNoLinkOfTheProject(t *testing.T) {
+	root, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")
+	s := testStore(t, &Options{ProjectRoot: root})
+	s.remember(t, Assertion{Category: "architecture", Key: "db", Value: "PostgreSQL 16"})
+	if err := errors.Join(os.WriteFile(victim, []byte("keep"), 0o600), os.Mkdir(filepath.Join(root, "out"), 0o755), os.Symlink(victim, filepath.Join(root, "out", "architecture.md")),
+		os.Symlink(victim, filepath.Join(root, "out.json")), os.Symlink(filepath.Dir(victim), filepath.Join(root, "led"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := transfer.Export(t.Context(), s.Store, transfer.Outgoing{Format: "md", File: filepath.Join(root, "out")}); err != nil {
+		t.Error(err)
+	}
+	if info, err := os.Lstat(filepath.Join(root, "out", "architecture.md")); err != nil || !info.Mode().IsRegular() {
+		t.Errorf("the file of the room: %v", err)
+	}
+	for format, name := range map[string]string{"json": "out.json", "jsonl": "led/victim", "md": "led"} {
+		if _, err := transfer.Export(t.Context(), s.Store, transfer.Outgoing{Format: format, File: filepath.Join(root, name)}); err == nil {
+			t.Errorf("%s was written", name)
+		}
+	}
+	if text, err := os.ReadFile(victim); err != nil || string(text) != "keep" {
+		t.Errorf("the victim holds %q, %v", text, err)
+	}
+}

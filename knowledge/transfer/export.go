@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"leanctx/formats"
+	"leanctx/internal/args"
 	"leanctx/internal/atomicfile"
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
@@ -94,7 +95,19 @@ func Export(ctx context.Context, s *knowledge.Store, o Outgoing) (Exported, erro
 		r.Data = b.String()
 		return r, nil
 	}
+	if err := insideProject(s, o.File); err != nil {
+		return r, err
+	}
 	return r, replaceFile(o.File, b.Bytes())
+}
+
+// insideProject refuses a file or a directory of the project that leads out of it over a link: anybody
+// who writes into the repository could have an export replace a file of the user.
+func insideProject(s *knowledge.Store, name string) error {
+	if err := args.Inside(s.Options().ProjectRoot, name); err != nil {
+		return refusal.Argument("file", "%s %v", prose.Line(name), err)
+	}
+	return nil
 }
 
 // export is the fact file without what belongs to this store alone: its place

@@ -16,6 +16,8 @@ import (
 	"leanctx/formats"
 	"leanctx/formats/foreign"
 	"leanctx/formats/okf"
+	"leanctx/internal/args"
+	"leanctx/internal/atomicfile"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge"
@@ -61,11 +63,15 @@ func exportRooms(ctx context.Context, s *knowledge.Store, dir string) (Exported,
 	if err != nil {
 		return r, err
 	}
+	if err := insideProject(s, dir); err != nil {
+		return r, err
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return r, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := replaceFile(filepath.Join(dir, name), files[name]); err != nil {
+		// A link that bears the name of a room is replaced: nobody named where it leads.
+		if err := atomicfile.WriteFile(filepath.Join(dir, name), files[name], atomicfile.Options{Sync: true}); err != nil {
 			return r, err
 		}
 	}
@@ -115,6 +121,9 @@ func fileName(category string, taken map[string][]byte) string {
 	}
 }
 
+// maxRoom is the size of a file that may be one of an export.
+const maxRoom = 64 << 20
+
 // removeRooms removes the files of rooms that are no longer there, as they were written.
 func removeRooms(dir string, exported map[string][]byte) error {
 	entries, err := os.ReadDir(dir)
@@ -125,9 +134,9 @@ func removeRooms(dir string, exported map[string][]byte) error {
 		if _, ok := exported[e.Name()]; ok || !e.Type().IsRegular() || filepath.Ext(e.Name()) != ".md" {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		text, err := args.File("", filepath.Join(dir, e.Name()), maxRoom)
 		if err != nil {
-			return err
+			continue // no export wrote what cannot be read
 		}
 		if room, err := okf.Parse(text); okf.IsRoom(text) && err == nil && len(room.Missing) == 0 && !slices.ContainsFunc(room.Facts, func(f okf.Fact) bool { return f.Edited }) {
 			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
