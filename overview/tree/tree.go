@@ -335,7 +335,9 @@ func Recent(ctx context.Context, root, head string, commits int, o *Options) (Hi
 	}
 	settings.Git = cmp.Or(settings.Git, "git")
 	settings.GitTimeout = 2 * time.Second
-	out, err := run(ctx, root, &settings, "", "log", "-z", "-n", strconv.Itoa(commits), "--no-merges", "--no-renames", "--relative", "--name-only", "--format=%x01%s", head)
+	ctx, cancel := context.WithTimeout(ctx, settings.GitTimeout)
+	defer cancel()
+	out, err := git(ctx, settings.Git, root, "", historyOutput, []string{historyMemory}, "log", "-z", "-n", strconv.Itoa(commits), "--no-merges", "--no-renames", "--relative", "--name-only", "--format=%x01%s", head)
 	if err != nil {
 		return History{}, err
 	}
@@ -360,6 +362,14 @@ func Recent(ctx context.Context, root, head string, commits int, o *Options) (Hi
 	return h, nil
 }
 
+// What git may use to tell of the last commits. A commit of a few KiB can touch any number of files: it
+// names one tree many times, on several levels. git keeps them all until it has the last, so its list
+// of them must not grow on. The limit is that of one allocation: 2 MiB hold the list of 260,000 files.
+const (
+	historyMemory = "GIT_ALLOC_LIMIT=2m"
+	historyOutput = 32 << 20
+)
+
 // run runs git as the options say.
 func run(ctx context.Context, dir string, o *Options, input string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.GitTimeout)
@@ -371,12 +381,37 @@ func run(ctx context.Context, dir string, o *Options, input string, args ...stri
 // fetches nothing, and runs no program that the repository's configuration names. No protocol
 // is allowed, since a git before 2.44 fetches what a partial clone lacks whatever it is told.
 func Git(ctx context.Context, program, dir, input string, args ...string) ([]byte, error) {
+	return git(ctx, program, dir, input, maxOutput, nil, args...)
+}
+
+// maxOutput is the most bytes of an answer of git: the names of two million files.
+const maxOutput = 256 << 20
+
+// bounded holds what is written to it, up to some bytes.
+type bounded struct {
+	bytes.Buffer
+	most int
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > b.most {
+		return 0, fmt.Errorf("git gave more than %d MiB", b.most>>20)
+	}
+	return b.Buffer.Write(p)
+}
+
+// git is [Git] with variables of its own, and with a limit to the answer.
+func git(ctx context.Context, program, dir, input string, most int, env []string, args ...string) ([]byte, error) {
 	fixed := []string{"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "log.showSignature=false"}
 	cmd := exec.CommandContext(ctx, program, append(fixed, args...)...)
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(input)
 	cmd.Env = append(withoutGit(os.Environ()), "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+	cmd.Env = append(cmd.Env, env...)
 	cmd.WaitDelay = time.Second
-	return cmd.Output()
+	out := &bounded{most: most}
+	cmd.Stdout = out
+	err := cmd.Run()
+	return out.Bytes(), err
 }
 
 // withoutGit removes the variables that point git at another repository, as they do inside a
