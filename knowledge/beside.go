@@ -30,6 +30,14 @@ func Grounds(ctx context.Context, s *Store, prompt string) ([]Ground, error) {
 	return grounds(ctx, s, append([]string{spoken}, language.Clauses(prompt)...))
 }
 
+// GroundsOf are the facts that a text as a whole may be about, such as a path or a command.
+func GroundsOf(ctx context.Context, s *Store, text string) ([]Ground, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	return grounds(ctx, s, []string{prose.Clip(text, maxSpoken)})
+}
+
 // grounds are the facts that one of some texts may need. The first text is the whole.
 func grounds(ctx context.Context, s *Store, texts []string) (list []Ground, err error) {
 	q := Question{Query: texts[0], Prompt: true}

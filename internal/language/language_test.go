@@ -111,6 +111,9 @@ func TestPracticeIsToldFromRoomAndForm(t *testing.T) {
 	}{
 		{"workflow", "Branches are named after tickets.", true},
 		{"conventions", "Two spaces.", true},
+		{"process", "Ask me before anything that takes a day.", true},
+		{"processes", "Ask me before anything that takes a day.", true},
+		{"policies", "Two reviewers.", true},
 		{"testing", "The rig stands in Tampere.", true},
 		{"env", "DATABASE_URL is in .envrc", true},
 		{"security", "Tokens are Ed25519 and live for an hour.", false},

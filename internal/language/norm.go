@@ -22,7 +22,7 @@ func Commands(text string) bool {
 
 // practiceRooms are names of rooms that hold how work is done.
 var practiceRooms = map[string]bool{
-	"workflow": true, "convention": true, "test": true, "testing": true, "build": true, "tool": true, "tooling": true, "process": true, "style": true, "policy": true, "policie": true, "preference": true, "pref": true, "user": true, "rule": true,
+	"workflow": true, "convention": true, "test": true, "testing": true, "build": true, "tool": true, "tooling": true, "process": true, "processe": true, "style": true, "policy": true, "policie": true, "preference": true, "pref": true, "user": true, "rule": true,
 	"env": true, "environment": true, "pattern": true, "guideline": true, "practice": true,
 }
 
@@ -32,8 +32,7 @@ var practiceRooms = map[string]bool{
 func Practice(room, text string) bool {
 	security := false
 	for w := range strings.FieldsFuncSeq(strings.ToLower(room), func(r rune) bool { return notWord(r) || strings.ContainsRune("_-/.", r) }) {
-		w = strings.TrimSuffix(w, "s")
-		if practiceRooms[w] {
+		if practiceRooms[w] || practiceRooms[strings.TrimSuffix(w, "s")] {
 			return true
 		}
 		security = security || w == "security"

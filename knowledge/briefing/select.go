@@ -258,6 +258,7 @@ func (o *Inputs) selection(c *choice) Selection {
 	whole := cmp.Or(o.Budget, DefaultBudget) * bytesPerToken
 	budget := max(whole-len(heading), 0)
 	r := all
+	r.Decisions = nil // they get what the facts leave: decisions of the store are seldom what a session needs
 	r.fitNews(budget / newsShare)
 	r.fit(budget/tailShare, budget/gotchaShare, worst)
 	inNews := map[string]bool{}
@@ -293,7 +294,7 @@ func (o *Inputs) selection(c *choice) Selection {
 	}
 	// What the facts left of the budget is for the lines that follow them.
 	if left := budget - len(formats.FormatAAAK(r.Rooms)) - len(r.Map) - len(r.tail()); left > 0 {
-		full := all
+		full := all // of decisions too
 		full.News, full.MoreNews = r.News, r.MoreNews
 		full.fit(budget/tailShare+left, budget/gotchaShare, worst)
 		r.Tasks, r.NextTask, r.LastTask, r.Decisions, r.Disputes, r.Gotchas, r.Reminders, r.Agents = full.Tasks, full.NextTask, full.LastTask, full.Decisions, full.Disputes, full.Gotchas, full.Reminders, full.Agents
@@ -633,13 +634,13 @@ func (r *Selection) fit(budget, critical, worst int) {
 	}
 	r.Tasks, r.MoreTasks = keep(&budget, "TASKS", r.Tasks, maxTail)
 	r.NextTask, r.LastTask = one("NEXT_TASK", r.NextTask), one("LAST_TASK", r.LastTask)
-	r.Decisions, _ = keep(&budget, "RECENT_DECISIONS", r.Decisions, maxDecisions)
 	r.Disputes, r.MoreDisputes = keep(&budget, "DISPUTES", r.Disputes, maxTail)
 	others, _ := keep(&budget, "GOTCHAS", gotchas[worst:], maxTail-len(first))
 	r.Gotchas = append(first, others...)
 	r.MoreGotchas = len(gotchas) - len(r.Gotchas)
 	r.Reminders, r.MoreReminders = keep(&budget, "REMINDERS", r.Reminders, maxTail)
 	r.Agents, r.MoreAgents = keep(&budget, "AGENTS", r.Agents, maxTail)
+	r.Decisions, _ = keep(&budget, "RECENT_DECISIONS", r.Decisions, maxDecisions)
 }
 
 // fillTries is how many facts in a row may be too long for what is left of the

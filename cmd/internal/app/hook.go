@@ -29,7 +29,7 @@ const hookLong = `Answer an event of a client's session. Clients call it, becaus
 	`It reads and writes the client's JSON. It prints nothing when it has nothing to say, or when something is wrong: see logs/hook.log in the data directory. ` +
 	`It ends within a second, with exit code 0.
 
-Events: session-start user-prompt post-tool pre-compact session-end stop subagent-start`
+Events: session-start user-prompt pre-tool post-tool pre-compact session-end stop subagent-start`
 
 // hookHelp runs if no client is named.
 func (r *run) hookHelp(context.Context, cli.Globals) error {
@@ -114,5 +114,5 @@ func (c hookCalls) briefings(ctx context.Context, sc op.Scope, q op.BriefingsQue
 	if err != nil {
 		return nil, err
 	}
-	return hook.ReadBriefings(c.stores.config.DataDir, p.Hash, q.Limit, time.Now())
+	return hook.ReadBriefings(c.stores.config.DataDir, p.Hash, q.Limit, q.Explain, time.Now())
 }

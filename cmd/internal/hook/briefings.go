@@ -16,8 +16,8 @@ type Briefings struct {
 }
 
 // ReadBriefings lists the events of a project at which facts were shown. limit is 20 if it is
-// not positive.
-func ReadBriefings(data, project string, limit int, now time.Time) (Briefings, error) {
+// not positive. explain adds why each fact was chosen.
+func ReadBriefings(data, project string, limit int, explain bool, now time.Time) (Briefings, error) {
 	if limit <= 0 {
 		limit = 20
 	}
@@ -25,6 +25,9 @@ func ReadBriefings(data, project string, limit int, now time.Time) (Briefings, e
 	list = slices.DeleteFunc(list, func(x SessionEvent) bool { return len(x.Facts) == 0 })
 	for i := range list {
 		list[i].trace = trace{} // nobody's business
+		if !explain {
+			list[i].Why = nil
+		}
 	}
 	slices.SortStableFunc(list, func(x, y SessionEvent) int { return y.At.Compare(x.At) })
 	b := Briefings{Briefings: append([]SessionEvent{}, list[:min(limit, len(list))]...)}
@@ -45,7 +48,9 @@ func (b Briefings) TextIn(call prose.Syntax) string {
 	for _, x := range b.Briefings {
 		names := make([]string, len(x.Facts))
 		for i, f := range x.Facts {
-			names[i] = Line(f)
+			if names[i] = Line(f); i < len(x.Why) && x.Why[i] != "" {
+				names[i] += " (" + Line(x.Why[i]) + ")"
+			}
 		}
 		session := ""
 		if x.Session != "" {

@@ -16,6 +16,7 @@ var scopes = []Scope{User, Project, Local}
 const (
 	SessionStart  = "session-start"
 	UserPrompt    = "user-prompt"
+	PreTool       = "pre-tool"
 	PostTool      = "post-tool"
 	PreCompact    = "pre-compact"
 	SessionEnd    = "session-end"
@@ -25,7 +26,7 @@ const (
 
 // Events lists them.
 func Events() []string {
-	return []string{SessionStart, UserPrompt, PostTool, PreCompact, SessionEnd, Stop, SubagentStart}
+	return []string{SessionStart, UserPrompt, PreTool, PostTool, PreCompact, SessionEnd, Stop, SubagentStart}
 }
 
 // client is one row of the table. Its JSON is a template (templates.go).
@@ -108,7 +109,8 @@ func clients() []client {
 			events: []event{ // a client that reports the end of a session need not report that of each answer
 				{"SessionStart", SessionStart, "startup|resume|clear|compact", 10},
 				{"UserPromptSubmit", UserPrompt, "", 5},
-				{"PostToolUse", PostTool, "Read|Edit|MultiEdit|Write|NotebookEdit", 5},
+				{"PreToolUse", PreTool, "Bash|Edit|MultiEdit|Write|NotebookEdit", 5},
+				{"PostToolUse", PostTool, "Read|Edit|MultiEdit|Write|NotebookEdit|mcp__lean-ctx__ctx_knowledge", 5},
 				{"PreCompact", PreCompact, "manual|auto", 10},
 				{"SubagentStart", SubagentStart, "", 5},
 				{"SessionEnd", SessionEnd, "", 10},

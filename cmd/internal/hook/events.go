@@ -2,7 +2,6 @@ package hook
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -38,9 +37,9 @@ type ProjectView interface {
 	// Relevant lists the facts for a prompt, the best first, but for those that the
 	// reader was told.
 	Relevant(ctx context.Context, prompt string) ([]Notice, error)
-	// AtFile lists the reminders, gotchas and others' claims on a file, which is
-	// an absolute path.
-	AtFile(ctx context.Context, file string) ([]Notice, error)
+	// AtTool lists what there is to say at a call of a tool: reminders, gotchas, others' claims
+	// and facts on its files, which are absolute paths, and facts on its command.
+	AtTool(ctx context.Context, files []string, command string) ([]Notice, error)
 	// Unread lists the notices on unread messages of the session's agent.
 	Unread(ctx context.Context) ([]Notice, error)
 	// Conclude writes the automatic diary entry of the session's agent.
@@ -120,6 +119,13 @@ func (c Call) answer(ctx context.Context) (out []byte, err error) {
 		s.pass()
 		return nil, err
 	}
+	if category, key, ok := in.assertion(); ok && c.Event == PostTool {
+		if own, ok := v.(assertedView); ok { // what the session stored itself it knows
+			s.event.Shown, err = own.Asserted(ctx, category, key)
+			s.write()
+		}
+		return nil, err
+	}
 	a, err := c.find(ctx, v, in, s)
 	if err != nil {
 		return nil, err
@@ -150,6 +156,12 @@ func (c Call) answer(ctx context.Context) (out []byte, err error) {
 // the model.
 type personView interface {
 	ForPerson(ctx context.Context) string
+}
+
+// assertedView is a [ProjectView] that knows facts by name.
+type assertedView interface {
+	// Asserted lists the ids of the current versions of a fact.
+	Asserted(ctx context.Context, category, key string) ([]string, error)
 }
 
 // forPerson is what the client shows to the person alone.
@@ -187,12 +199,15 @@ func (c Call) find(ctx context.Context, v ProjectView, in input, s *Session) (a 
 			a.list = append(unread, a.list...)
 		}
 		a.list = few(s.unshown(a.list))
-	case PostTool:
-		for _, file := range in.files(c.Dir) {
-			more, e := v.AtFile(ctx, file)
-			a.source, a.list, err = a.source+file+"\x00", append(a.list, more...), errors.Join(err, e)
+	case PreTool, PostTool:
+		files, command := in.files(c.Dir), in.command()
+		if c.Event == PostTool { // it has run
+			command = ""
 		}
-		a.list = few(s.unshown(a.list))
+		a.source = strings.Join(files, "\x00") + "\x00" + command
+		a.list, err = v.AtTool(ctx, files, command)
+		a.list = s.unshown(a.list)
+		a.list = a.list[:min(len(a.list), maxAtTool)]
 	}
 	return a, err
 }

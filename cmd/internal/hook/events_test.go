@@ -31,10 +31,16 @@ type fakeProject struct {
 	err      error
 	prompts  []string
 	files    []string
+	commands []string
+	asserted []string // ids that the session stored itself
 }
 
 func (k *fakeProject) Briefing(context.Context) (string, []Told, error) {
 	return k.briefing, append([]Told{{Fact: "a/b"}}, k.told...), k.err
+}
+
+func (k *fakeProject) Asserted(context.Context, string, string) ([]string, error) {
+	return k.asserted, k.err
 }
 
 func (k *fakeProject) Conclude(context.Context) error {
@@ -49,8 +55,14 @@ func (k *fakeProject) Relevant(_ context.Context, prompt string) ([]Notice, erro
 	return k.notices, k.err
 }
 
-func (k *fakeProject) AtFile(_ context.Context, file string) ([]Notice, error) {
-	k.files = append(k.files, filepath.ToSlash(file))
+func (k *fakeProject) AtTool(_ context.Context, files []string, command string) ([]Notice, error) {
+	for _, file := range files {
+		k.files = append(k.files, filepath.ToSlash(file))
+	}
+	k.commands = append(k.commands, command)
+	if len(files) == 0 && command == "" {
+		return nil, k.err
+	}
 	return k.notices, k.err
 }
 
@@ -108,7 +120,7 @@ func TestSilent(t *testing.T) {
 		"not JSON":       {"claude-code", SessionStart, "hello", full},
 		"half of it":     {"claude-code", SessionStart, `{"session_id":`, full},
 		"a list":         {"claude-code", SessionStart, `[1]`, full},
-		"unknown event":  {"claude-code", "pre-tool", `{}`, full},
+		"unknown event":  {"claude-code", "pre-dinner", `{}`, full},
 		"unknown client": {"emacs", SessionStart, `{}`, full},
 		"no event":       {"claude-code", "", `{}`, full},
 		"an error":       {"claude-code", SessionStart, `{}`, &fakeProject{briefing: "x", err: errors.New("broken")}},
@@ -213,7 +225,7 @@ func TestOneOfManyAnswers(t *testing.T) {
 	if n := answers.Load(); n != 1 {
 		t.Errorf("%d answers", n)
 	}
-	b, err := ReadBriefings(dir, "p", 0, time.Now())
+	b, err := ReadBriefings(dir, "p", 0, false, time.Now())
 	if err != nil || len(b.Briefings) != 1 {
 		t.Error(b, err)
 	}
@@ -284,6 +296,48 @@ func TestTheBriefingCountsAsTold(t *testing.T) {
 	runEvent(dir, "claude-code", SessionStart, `{"session_id":"1","source":"startup"}`, k)
 	if got := runEvent(dir, "claude-code", UserPrompt, `{"session_id":"1","prompt":"a"}`, k); strings.Contains(got, "one") || !strings.Contains(got, "two") {
 		t.Error(got)
+	}
+}
+
+// What a session stored itself it knows: it is not told that. Another session is.
+func TestWhatASessionStoredCountsAsTold(t *testing.T) {
+	dir := t.TempDir()
+	k := &fakeProject{asserted: []string{"1"}, notices: []Notice{{ID: "1", Text: "one", Fact: "f/1"}}}
+	const call = `{"session_id":"1","tool_name":"mcp__lean-ctx__ctx_knowledge","tool_input":{"action":"remember","category":"f","key":"1","value":"one"}}`
+	if got := runEvent(dir, "claude-code", PostTool, call, k); got != "" {
+		t.Error(got)
+	}
+	if got := runEvent(dir, "claude-code", UserPrompt, `{"session_id":"1","prompt":"a"}`, k); got != "" {
+		t.Error(got)
+	}
+	if got := runEvent(dir, "claude-code", UserPrompt, `{"session_id":"2","prompt":"a"}`, k); !strings.Contains(got, "one") {
+		t.Error(got)
+	}
+}
+
+// Before a tool two lines are told at most, each once, and after it nothing again. Two sessions of a client in one directory
+// are told apart.
+func TestTwoLinesBeforeATool(t *testing.T) {
+	dir := t.TempDir()
+	k := &fakeProject{notices: []Notice{{ID: "1", Text: "one", Fact: "f/1"}, {ID: "2", Text: "two", Fact: "f/2"}, {ID: "3", Text: "three", Fact: "f/3"}}}
+	const edit = `{"session_id":"1","tool_name":"Edit","tool_input":{"file_path":"/p/a.go"}}`
+	first := runEvent(dir, "claude-code", PreTool, edit, k)
+	if !strings.Contains(first, `one\ntwo"`) || strings.Contains(first, "permission") {
+		t.Error(first)
+	}
+	if got := runEvent(dir, "claude-code", PostTool, edit, k); !strings.Contains(got, `:\nthree"`) {
+		t.Error(got)
+	}
+	if got := runEvent(dir, "claude-code", PreTool, `{"session_id":"1","tool_name":"Bash","tool_input":{"command":"make"}}`, k); got != "" {
+		t.Error(got)
+	}
+	if got := runEvent(dir, "claude-code", PreTool, `{"session_id":"2","tool_name":"Bash","tool_input":{"command":"make"}}`, k); !strings.Contains(got, "one") {
+		t.Error(got)
+	}
+	for _, in := range []string{`{"tool_name":"Bash","tool_input":{"command":[]}}`, `{"tool_name":"Bash","tool_input":{"command":3}}`, `{"tool_name":"Bash"}`, `{"tool_input":"{\"command\":"}`} {
+		if got := runEvent(dir, "claude-code", PreTool, in, k); got != "" {
+			t.Errorf("%s: %s", in, got)
+		}
 	}
 }
 
@@ -410,7 +464,7 @@ func TestBriefings(t *testing.T) {
 	write(t, filepath.Join(dir, "logs", "hook", "session-1"), "of an earlier version")
 	now = now.AddDate(0, 0, 31)
 	give("new")
-	b, err := ReadBriefings(dir, "p", 0, now)
+	b, err := ReadBriefings(dir, "p", 0, false, now)
 	if err != nil || len(b.Briefings) != 2 || b.Briefings[0].At.Before(b.Briefings[1].At) || b.Briefings[0].Session != "new" {
 		t.Fatal(b, err)
 	}
@@ -428,15 +482,15 @@ func TestBriefings(t *testing.T) {
 	if text := b.Text(); !strings.Contains(text, "2026-04-01 12:02 claude-code new") || !strings.Contains(text, "session-start: a/b") || !strings.Contains(text, "user-prompt: x/y") {
 		t.Error(text)
 	}
-	if b, err = ReadBriefings(dir, "p", 1, now); err != nil || !strings.HasSuffix(b.Text(), "… 1 more (limit=1)") {
+	if b, err = ReadBriefings(dir, "p", 1, false, now); err != nil || !strings.HasSuffix(b.Text(), "… 1 more (limit=1)") {
 		t.Error(b.Text(), err)
 	}
-	if b, err = ReadBriefings(dir, "other", 0, now); err != nil || len(b.Briefings) != 0 {
+	if b, err = ReadBriefings(dir, "other", 0, false, now); err != nil || len(b.Briefings) != 0 {
 		t.Error(b, err)
 	}
 	// A line of an earlier version, and one that is not whole.
 	write(t, logPath(dir, "early", "2026-04-01"), `{"at":"2026-04-01T12:00:00Z","client":"codex","session":"7","event":"session-start","facts":["a/b"],"tokens":3}`+"\n{\"at\":\"2026")
-	if b, err = ReadBriefings(dir, "early", 0, now); err != nil || len(b.Briefings) != 1 || b.Briefings[0].Session != "7" {
+	if b, err = ReadBriefings(dir, "early", 0, false, now); err != nil || len(b.Briefings) != 1 || b.Briefings[0].Session != "7" {
 		t.Error(b, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"leanctx/formats"
 	"leanctx/internal/prose"
+	"leanctx/knowledge/fact"
 )
 
 // maxInput is the most bytes that a client may send. They may include the whole output of
@@ -114,6 +115,57 @@ var (
 	pathMembers  = []string{"file_path", "filePath", "notebook_path", "absolute_path", "target_file", "path", "files", "paths", "file_paths"}
 	patchMembers = []string{"command", "patch", "input"}
 )
+
+// command is the shell command that a tool runs.
+func (in input) command() string {
+	for _, name := range toolMembers {
+		x := in[name]
+		if text, ok := x.(string); ok {
+			var inner map[string]any
+			if json.Unmarshal([]byte(text), &inner) == nil {
+				x = inner
+			}
+		}
+		tool, ok := x.(map[string]any)
+		if !ok {
+			continue
+		}
+		switch c := tool["command"].(type) {
+		case string:
+			if !patched().MatchString(c) {
+				return c
+			}
+		case []any: // bash -lc "…"
+			if len(c) == 0 {
+				continue
+			}
+			if last, ok := c[len(c)-1].(string); ok && !patched().MatchString(last) {
+				return last
+			}
+		}
+	}
+	return ""
+}
+
+// assertion is the name of the fact that a call of our own tool stored, if it is one.
+func (in input) assertion() (category, key string, ok bool) {
+	tool, _ := in["tool_input"].(map[string]any)
+	if !strings.HasSuffix(in.text("tool_name"), "ctx_knowledge") || !slices.Contains([]string{"remember", "pattern", "gotcha"}, input(tool).text("action")) {
+		return "", "", false
+	}
+	x := input(tool)
+	category, key = x.text("category"), x.text("key")
+	switch x.text("action") {
+	case "pattern":
+		category, key = fact.RoomPattern, x.text("pattern_type")
+	case "gotcha":
+		category, key = fact.RoomGotcha, fact.Slug(x.text("trigger"))
+	}
+	if key == "" {
+		key = fact.Slug(x.text("value"))
+	}
+	return category, key, true
+}
 
 // patched matches the files in a patch of Codex.
 var patched = formats.Regexp(`(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$`)

@@ -90,6 +90,15 @@ func (p *Stores) Relevant(ctx context.Context, prompt string) ([]Notice, error) 
 	return list, err
 }
 
+// Asserted lists the ids of the current versions of a fact.
+func (p *Stores) Asserted(ctx context.Context, category, key string) (ids []string, err error) {
+	r, err := p.Facts.Recall(ctx, knowledge.Question{Category: category, Key: key, Prompt: true})
+	for _, f := range r.Facts {
+		ids = append(ids, f.ID)
+	}
+	return ids, err
+}
+
 func (p *Stores) factNotices(lines []briefing.Line) (list []Notice) {
 	now := p.Facts.Now()
 	for _, x := range lines {
@@ -102,28 +111,42 @@ func (p *Stores) factNotices(lines []briefing.Line) (list []Notice) {
 	return list
 }
 
-// AtFile lists the reminders and gotchas on a file of the project, and the claims of other
-// agents.
-func (p *Stores) AtFile(ctx context.Context, file string) (list []Notice, err error) {
-	for _, root := range p.Roots {
-		rel, within := formats.PathIn(resolved(root), resolved(file))
-		if !within {
-			continue
+// AtTool lists the claims of other agents on the files of a call, the reminders and gotchas, and the facts that the files or
+// the command are about. What is outside of the project is nobody's business.
+func (p *Stores) AtTool(ctx context.Context, files []string, command string) (list []Notice, err error) {
+	var within []string
+	for _, file := range files {
+		for _, root := range p.Roots {
+			if rel, ok := formats.PathIn(resolved(root), resolved(file)); ok {
+				within = append(within, rel)
+				break
+			}
 		}
-		reminders, err := listing.Triggered(ctx, p.Facts, rel)
-		for _, x := range reminders {
-			list = append(list, reminderNotice(x.ID, x.Text, false))
-		}
-		gotchas, e := listing.GotchasAt(ctx, p.Facts, rel)
-		for _, x := range gotchas {
-			list = append(list, gotchaNotice(x))
-		}
+	}
+	for _, rel := range within {
 		if n, err := p.present(ctx); err == nil {
 			list = append(list, n.claimed(rel)...)
 		}
-		return list, errors.Join(err, e)
+		reminders, e := listing.Triggered(ctx, p.Facts, rel)
+		for _, x := range reminders {
+			list = append(list, reminderNotice(x.ID, x.Text, false))
+		}
+		gotchas, e2 := listing.GotchasAt(ctx, p.Facts, rel)
+		for _, x := range gotchas {
+			list = append(list, gotchaNotice(x))
+		}
+		err = errors.Join(err, e, e2)
 	}
-	return nil, nil
+	if len(within) == 0 && command == "" {
+		return list, err
+	}
+	lines, e := briefing.Before(ctx, p.Facts, briefing.Tool{Command: command, Files: within}, p.session.told)
+	for _, n := range p.factNotices(lines) {
+		if !slices.ContainsFunc(list, func(x Notice) bool { return x.ID == n.ID }) { // a gotcha may be both
+			list = append(list, n)
+		}
+	}
+	return list, errors.Join(err, e)
 }
 
 // resolved resolves the links of a path, as far as the path exists.

@@ -32,7 +32,8 @@ type Stores struct {
 
 // BriefingsQuery are the arguments of briefings.
 type BriefingsQuery struct {
-	Limit int `json:"limit,omitempty" jsonschema:"most briefings to show (default 20)"`
+	Limit   int  `json:"limit,omitempty" jsonschema:"most briefings to show (default 20)"`
+	Explain bool `json:"explain,omitempty" jsonschema:"say why each fact was chosen"`
 }
 
 // All lists the tools that MCP clients see, in the order of the documentation.
