@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"leanctx/knowledge"
 	"leanctx/knowledge/replica"
@@ -65,6 +66,38 @@ func TestDamagedLinesAreLeftOutAndMended(t *testing.T) {
 				t.Errorf("its writer left %q", got)
 			}
 		})
+	}
+}
+
+// A replica writes no line that its colleagues do not read, however long a fact's history is.
+func TestLongHistoryIsReadByOthers(t *testing.T) {
+	a, b, file := pair(t)
+	for i := range 30 {
+		a.clock = a.clock.Add(time.Hour)
+		a.remember(t, "big", strings.Repeat(string(rune('a'+i%26)), 60<<10)+fmt.Sprint(i))
+	}
+	for range 2 { // a vote is no assertion, so all of the history is written
+		a.clock = a.clock.Add(time.Hour)
+		if _, err := knowledge.Feedback(t.Context(), a.as("cursor-a1"), knowledge.Vote{Category: "arch", Key: "big", Vote: "up"}); err != nil {
+			t.Fatal(err)
+		}
+		a.sync(t)
+	}
+	for line := range strings.Lines(a.logs()[file]) {
+		if len(line) > 1<<20 {
+			t.Errorf("a line of %d bytes: %.100s", len(line), line)
+		}
+	}
+	b.clock = a.clock
+	b.pull(a)
+	if r := b.sync(t); len(r.Warnings) > 0 {
+		t.Error(r.Text())
+	}
+	if x, y := a.export(t), b.export(t); x != y {
+		t.Errorf("they differ:\n%.2000s", difference(x, y))
+	}
+	if r := a.sync(t); r.Written > 0 {
+		t.Errorf("it is written again: %s", r.Text())
 	}
 }
 

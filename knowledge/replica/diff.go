@@ -2,11 +2,13 @@ package replica
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"time"
 
 	"leanctx/formats"
+	"leanctx/internal/journal"
 	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/state"
@@ -177,13 +179,38 @@ func (d *differ) fact(n fact.ID) {
 	d.f.State.Commit(d.f.State.At(), state.Event{Replace: &state.Replacement{
 		Facts: []state.Replaced{{Category: now[0].Category, Key: now[0].Key, Versions: before}}, Disputed: &undone,
 	}})
-	l := &Line{Op: opFact, Category: now[0].Category, Key: now[0].Key, Versions: now, At: now[0].RecordedFrom}
+	l := Line{Op: opFact, Category: now[0].Category, Key: now[0].Key, At: now[0].RecordedFrom}
 	for _, v := range now {
 		if at := lastChange(v); at.After(l.At) {
 			l.At, l.By = at, v.AssertedBy
 		}
 	}
-	d.add(l)
+	for part := range parts(now) {
+		one := l
+		one.Versions = part
+		d.add(&one)
+		l.More = true
+	}
+}
+
+// maxPart is about how many bytes of versions a line has. Colleagues read no line of more than maxLine.
+const maxPart = maxLine / 2
+
+// parts are versions in lists that have room in a line.
+func parts(vs []*fact.Version) iter.Seq[[]*fact.Version] {
+	return func(yield func([]*fact.Version) bool) {
+		from, size := 0, 0
+		for i, v := range vs {
+			text, _ := journal.Encode(v) // the line is encoded again, and says what is wrong
+			if size += len(text); size > maxPart && i > from {
+				if !yield(vs[from:i]) {
+					return
+				}
+				from, size = i, len(text)
+			}
+		}
+		yield(vs[from:])
+	}
 }
 
 // withdraw writes that a fact stays with its writer from now on.

@@ -301,6 +301,13 @@ func (f *Folded) whole(l *Line) {
 	for i, v := range l.Versions {
 		versions[i] = shared(v)
 	}
+	if l.More {
+		for _, v := range there {
+			if fact.WithID(versions, v.ID) == nil {
+				versions = append(versions, v)
+			}
+		}
+	}
 	slices.SortStableFunc(versions, fact.ByPeriod)
 	if len(there) == 0 || !l.apart(f.linesAbout[factKey(l.fact())]) {
 		for _, v := range versions {

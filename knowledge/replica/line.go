@@ -23,9 +23,10 @@ import (
 // Policy is the version of the rules by which lines are replayed. A change of the rules
 // that changes what old lines lead to needs a new one. A line has the first one that replays it right.
 const (
-	Policy      = policyNames
+	Policy      = policyParts
 	policyFirst = 1
 	policyNames = 2 // an erasure has all names of the fact, and the ids of the lines about it
+	policyParts = 3 // the versions of a fact may stand in several lines
 )
 
 // Line is one statement of one replica. Which members it has depends on Op.
@@ -64,6 +65,7 @@ type Line struct {
 	Names    []formerName        `json:"names,omitempty"`   // of an erased fact: those that it had before
 	Renamed  *hashedRename       `json:"renamed,omitempty"` // what a renaming that is gone did
 	Versions []*formats.Fact     `json:"versions,omitempty"`
+	More     bool                `json:"more,omitempty"` // these are further versions of the fact: one line has no room for all
 	Pattern  *formats.Pattern    `json:"pattern,omitempty"`
 	Gotcha   *formats.Gotcha     `json:"gotcha,omitempty"`
 	Relation *formats.Relation   `json:"relation,omitempty"`
@@ -166,6 +168,9 @@ func (l *Line) encode(key ed25519.PrivateKey) error {
 	l.Policy = policyFirst
 	if l.Op == opErase || l.Renamed != nil {
 		l.Policy = policyNames
+	}
+	if l.More {
+		l.Policy = policyParts
 	}
 	text, err := journal.Encode(l)
 	if err != nil {
