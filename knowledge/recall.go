@@ -383,6 +383,7 @@ type candidates struct {
 	words     int // how many of them were found by words, the first ones
 	ranked    []recall.Candidate
 	valueless [][]*fact.Version // facts found by words that have no value at the question's instant
+	more      bool              // not all that the words are in was looked at
 }
 
 func (l *lookup) candidates(ctx context.Context, k state.Reader, x *state.Index, f *query) (*candidates, error) {
@@ -418,6 +419,7 @@ func (l *lookup) candidates(ctx context.Context, k state.Reader, x *state.Index,
 		if err != nil {
 			return nil, err
 		}
+		c.more = len(hits) >= query.Limit
 		for _, h := range hits {
 			vs, before := x.Versions(h.ID), len(c.versions)
 			for _, v := range vs {
@@ -453,6 +455,11 @@ func (l *lookup) candidates(ctx context.Context, k state.Reader, x *state.Index,
 	}
 	c.ranked = make([]recall.Candidate, 0, len(c.versions))
 	l.store.caches.follow(k)
+	read := 0
+	for _, v := range c.versions[:c.words] {
+		read += len(v.Value)
+	}
+	c.more = c.more || read > recall.MaxRead
 	for _, v := range c.versions {
 		x := candidateOf(v)
 		since, _ := state.PeriodNow(k, v, f.now)
@@ -506,7 +513,7 @@ const minUnasked = .1
 // answer ranks the candidates and puts the answers into r. r names the encoder if words alone
 // would not have found what is shown.
 func (c *candidates) answer(r *Recalled, parsed *recall.Question, m *questionMeaning) {
-	r.compared = c.versions
+	r.compared, r.More = c.versions, c.more
 	answers := parsed.Rank(c.ranked, m.compared())
 	r.Facts = make([]Found, 0, len(answers))
 	for _, a := range answers {

@@ -16,7 +16,8 @@ import (
 // Recalled is the answer to a [Question].
 type Recalled struct {
 	Facts []Found `json:"facts"`
-	Total int     `json:"total"` // how many there are without a limit
+	Total int     `json:"total"`          // how many there are without a limit
+	More  bool    `json:"more,omitempty"` // or more: not all was looked at
 
 	AsOf    time.Time `json:"as_of"`    // the instant of valid time it is about
 	KnownAt time.Time `json:"known_at"` // and of recorded time
@@ -175,6 +176,9 @@ func (r Recalled) TextIn(call prose.Syntax) string {
 
 func (r Recalled) header(b *strings.Builder) {
 	shown := fmt.Sprintf("(showing %d/%d):", r.firm(), r.Total)
+	if r.More {
+		shown = fmt.Sprintf("(showing %d of more):", r.firm())
+	}
 	switch f := r.query; {
 	case f.dateRead:
 		fmt.Fprintf(b, "Facts as of %s, read from the question %s", f.asOf, shown)

@@ -234,23 +234,25 @@ const priorCandidates = 5
 // contradict each other.
 const minBetween = time.Hour
 
+// MaxRead is the number of bytes of all candidates that are cut into words. What follows is not looked at.
+const MaxRead = 512 << 10
+
 // Bounds of the work.
 const (
-	maxQuestionBytes = 64 << 10  // of a longer question the beginning is read
-	maxLookedUp      = 512       // distinct words whose rarity is looked up
-	maxTerms         = 24        // words of a question that count: the rarest. 16 cost prompts .10 of R@3, 64 gain nothing
-	maxSentences     = 12        // sentences of a task that are compared by meaning
-	maxEncoded       = 2 << 10   // bytes of a text that are encoded
-	maxName          = 256       // bytes of a question or key that is compared as a name
-	maxRead          = 512 << 10 // bytes of all candidates that are cut into words
-	maxKept          = 1 << 14   // different words of all candidates up to which a matcher is used again
-	maxPaired        = 200       // words of a fact that are compared with another one's
-	maxSuperseded    = 6         // answers for which a newer fact is looked for
-	maxTwins         = 2         // facts that are alike: of more none takes another's place
-	maxChain         = 3         // facts that took each other's place
-	maxNaming        = 4         // words of a question in which one of them may be a name
-	minAlike         = 4         // letters of a word that others may be like
-	minClip          = 5         // letters that are left of a word cut at its end
-	maxClipped       = 24        // bytes of a word that is misspelled or cut
-	maxAlike         = 32        // words that one may stand for
+	maxQuestionBytes = 64 << 10 // of a longer question the beginning is read
+	maxLookedUp      = 512      // distinct words whose rarity is looked up
+	maxTerms         = 24       // words of a question that count: the rarest. 16 cost prompts .10 of R@3, 64 gain nothing
+	maxSentences     = 12       // sentences of a task that are compared by meaning
+	maxEncoded       = 2 << 10  // bytes of a text that are encoded
+	maxName          = 256      // bytes of a question or key that is compared as a name
+	maxKept          = 1 << 14  // different words of all candidates up to which a matcher is used again
+	maxPaired        = 200      // words of a fact that are compared with another one's
+	maxSuperseded    = 6        // answers for which a newer fact is looked for
+	maxTwins         = 2        // facts that are alike: of more none takes another's place
+	maxChain         = 3        // facts that took each other's place
+	maxNaming        = 4        // words of a question in which one of them may be a name
+	minAlike         = 4        // letters of a word that others may be like
+	minClip          = 5        // letters that are left of a word cut at its end
+	maxClipped       = 24       // bytes of a word that is misspelled or cut
+	maxAlike         = 32       // words that one may stand for
 )

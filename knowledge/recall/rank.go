@@ -133,7 +133,7 @@ var matchers = sync.Pool{New: func() any { return &matcher{known: words.NewLexic
 func newMatcher(q *Question, meaning *Meaning) *matcher {
 	n := len(q.terms)
 	m := matchers.Get().(*matcher)
-	*m = matcher{q: q, meaning: meaning, by: meaning.by(), known: m.known, left: maxRead, ids: m.ids, matches: m.matches[:0], seen: m.seen[:0], df: m.df[:0],
+	*m = matcher{q: q, meaning: meaning, by: meaning.by(), known: m.known, left: MaxRead, ids: m.ids, matches: m.matches[:0], seen: m.seen[:0], df: m.df[:0],
 		x: make([]float64, n), share: make([]float64, n), tf: make([]float64, n)}
 	for i, t := range q.terms {
 		for _, s := range t.substitutes {
