@@ -186,3 +186,26 @@ func TestGitMustAccept(t *testing.T) {
 	broken := b.resolve(p, "broken")
 	b.says(broken, "broken is not used: git does not accept it")
 }
+
+// The disk of a project without a repository is away, and an archive brings its identity.
+func TestAnIdentityOpensNothingWhileADiskIsAway(t *testing.T) {
+	b := newBench(t)
+	p := b.open(nil)
+	b.mkdir("disk/notes")
+	b.mkdir("unmounted")
+	b.write("disk/notes/.lean-ctx-id", "notes")
+	notes := b.resolve(p, "disk/notes")
+	b.mkdir("archive")
+	b.write("archive/.lean-ctx-id", "notes")
+	for _, away := range []string{"disk", "disk/notes"} {
+		b.move(away, "unmounted/it")
+		seen := b.lookup(p, "archive")
+		b.different("an archive", notes, seen)
+		b.says(seen, "looks like project "+notes.Hash)
+		b.move("unmounted/it", away)
+		b.same("the disk is back", notes, b.resolve(p, "disk/notes"))
+	}
+	b.different("an archive that is written to", notes, b.resolve(p, "archive"))
+	b.move("disk", "elsewhere")
+	b.same("moved with what is above", notes, b.resolve(p, "elsewhere/notes"))
+}

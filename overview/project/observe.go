@@ -54,6 +54,9 @@ func (p *Registry) observe(path string, refused ...string) (*observation, error)
 	s.secrets, s.Claim = readSecrets(s.secretDir), s.ID
 	s.root, s.Root = slashed(s.root), slashed(s.Root)
 	if s.common == "" {
+		if s.ID != "" {
+			s.Birth = directoryID(filepath.FromSlash(s.Root))
+		}
 		return s, nil
 	}
 	s.Remote, s.hasCommit = readRemote(s.common), hasCommit(s.GitDir, s.common)
@@ -66,6 +69,16 @@ func (p *Registry) observe(path string, refused ...string) (*observation, error)
 	s.Birth = birth(s.GitDir)
 	s.GitDir = slashed(s.GitDir)
 	return s, nil
+}
+
+// directoryID tells a directory from others while it exists, also after it has moved within its file
+// system. It is empty where the system has no such thing.
+func directoryID(dir string) string {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return ""
+	}
+	return fileID(info)
 }
 
 // startDir is the directory where the search upwards starts, with symbolic links resolved.
@@ -108,7 +121,7 @@ func noDirectory(name string) error {
 func (s *observation) mark(dir string) (last bool, err error) {
 	if s.ID == "" {
 		if s.ID, err = readID(dir); err != nil {
-			return false, err
+			s.refusal = err.Error() // anybody may have put it there: it says nothing
 		}
 		if s.ID != "" {
 			s.root, s.Root = dir, dir
@@ -160,7 +173,8 @@ func within(dir, parent string) bool {
 	return dir == parent || strings.HasPrefix(dir, parent+string(filepath.Separator))
 }
 
-// readID reads the identity file of a directory. An identity is any text of one line.
+// readID reads the identity file of a directory. An identity is any text of one line. The error says
+// why a file is not taken for one.
 func readID(dir string) (string, error) {
 	name := filepath.Join(dir, idFileName)
 	info, err := os.Lstat(name)
@@ -174,7 +188,7 @@ func readID(dir string) (string, error) {
 		return "", nil // somebody else's word, or a link to it
 	}
 	bad := func(what string) (string, error) {
-		return "", fmt.Errorf("%s %s: it must hold one line, 1 to %d characters, that names the project; fix or remove it", slashed(name), what, maxID)
+		return "", fmt.Errorf("%s %s: it must hold one line, 1 to %d characters, that names the project; it is not used", slashed(name), what, maxID)
 	}
 	if !info.Mode().IsRegular() {
 		return bad("is not a file")

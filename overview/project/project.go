@@ -19,7 +19,7 @@
 // identity file, its history, its remote. A project is opened at a place where it is known, by
 // its secret in the git common directory (see secretFile), or after a person has linked it. A
 // repository that has moved is known by the secret, once all its places are gone. A directory
-// that never was a repository is known by its identity file then. Anything else is a new
+// that never was a repository is known then by its identity file, if it is the same directory. Anything else is a new
 // project, and a notice names the ones that it looks like.
 //
 // Marks are regular files of this user or root. A git directory elsewhere must name this work

@@ -143,6 +143,8 @@ func (r *record) with(s *observation, i int) *record {
 	case i < 0:
 		next.Places = append(next.Places, s.Place)
 		i = len(r.Places)
+	case s.GitDir == "" && next.Places[i].GitDir == "" && s.Birth != "":
+		next.Places[i].Birth = s.Birth
 	case s.GitDir == "": // that there is no repository any more is nothing to remember
 	case next.Places[i].GitDir == "":
 		next.Places[i] = s.Place

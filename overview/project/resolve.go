@@ -196,7 +196,7 @@ func (s *observation) key() string {
 
 // moved is the resolution for a place that no project has. It is the one project that is gone
 // from all its places and whose secret is here, else a new one. A directory without a
-// repository is the one that is gone and has the same identity file.
+// repository is the one that is gone, if it is the same directory and has the same identity file.
 func (a *registry) moved(s *observation, v resolution) resolution {
 	var gone, like []*record
 	placed := func(r *record) bool { return len(r.Places) > 0 }
@@ -235,10 +235,12 @@ func (a *registry) moved(s *observation, v resolution) resolution {
 	return a.newProject(s, v)
 }
 
-// sameDirectory reports whether a directory without a repository has the identity file of a
-// project that never had one. The caller finds out whether that is gone.
+// sameDirectory reports whether a directory without a repository is the one of a project that never had
+// one, under another path, with its identity file. That the path is gone proves nothing: its disk may be
+// away, and an archive can bring any identity. The caller finds out whether it is gone.
 func (r *record) sameDirectory(s *observation) bool {
-	return s.gitRoot == "" && s.ID != "" && s.ID == r.ID && len(r.Places) > 0 && r.plain()
+	same := func(p Place) bool { return p.Birth != "" && p.Birth == s.Birth }
+	return s.gitRoot == "" && s.ID != "" && s.ID == r.ID && r.plain() && slices.ContainsFunc(r.Places, same)
 }
 
 // plain reports whether a project was never in a repository.
