@@ -212,48 +212,29 @@ func (f *Folded) takesPlace(l *Line, h home) bool {
 	return false
 }
 
-// What a line from outside may say of its own weight, and how many files may stand behind a value.
-const (
-	plainConfidence = 0.8
-	plainFiles      = 20
-)
-
 // plain is a line without what counts only where it was said: the authority of a user, a pin, other
-// names of a fact, how often it was confirmed and found useful.
+// names of a fact, how often it was confirmed and found useful, how sure its writer is.
 func (l *Line) plain() *Line {
 	if l.whole || l.all {
 		return l
 	}
 	w := *l
 	w.Aliases, w.Pinned = nil, nil
-	w.Files = l.Files[:min(len(l.Files), plainFiles)]
-	if l.Confidence != nil {
-		w.Confidence = new(min(*l.Confidence, plainConfidence))
-	}
+	w.Files = l.Files[:min(len(l.Files), knowledge.MaxNames)]
 	w.SourceKind = plainKind(l.SourceKind)
 	if w.Privacy == knowledge.PrivacyLocal {
 		w.Privacy = ""
 	}
+	if l.Confidence != nil {
+		w.Confidence = new(proposedConfidence(*l.Confidence))
+	}
 	w.Versions = slices.Clone(l.Versions)
 	for i, v := range w.Versions {
-		x := *v
-		x.Aliases, x.Pinned, x.Confidence, x.ConfirmationCount, x.FeedbackUp, x.FeedbackDown = nil, false, min(max(v.Confidence, 0), plainConfidence), 1, 0, 0
-		if x.Privacy == knowledge.PrivacyLocal {
-			x.Privacy = knowledge.PrivacyShared
-		}
-		if c := restated(&x); c.Validate() != nil {
-			x.Tags, x.Questions, x.Archetype = nil, nil, ""
-		}
-		x.Sources = slices.Clone(v.Sources[:min(len(v.Sources), plainFiles)])
-		for j := range x.Sources {
-			s := &x.Sources[j]
-			s.Kind, s.Confidence, s.Files = plainKind(s.Kind), min(s.Confidence, plainConfidence), s.Files[:min(len(s.Files), plainFiles)]
-		}
-		w.Versions[i] = &x
+		w.Versions[i] = proposed(v, l.order)
 	}
 	if l.Gotcha != nil {
 		g := *l.Gotcha
-		g.Occurrences, g.Confidence = 1, min(g.Confidence, plainConfidence)
+		g.Occurrences, g.Confidence = 1, proposedConfidence(g.Confidence)
 		w.Gotcha = &g
 	}
 	if l.Relation != nil {
@@ -263,7 +244,7 @@ func (l *Line) plain() *Line {
 	}
 	if l.Dispute != nil {
 		d := *l.Dispute
-		d.Source.Kind = plainKind(d.Source.Kind)
+		d.Source, d.Confidence = proposedSource(d.Source, l.order), proposedConfidence(d.Confidence)
 		w.Dispute = &d
 	}
 	return &w

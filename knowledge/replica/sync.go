@@ -454,9 +454,15 @@ func (p *plan) find(in incoming) (copied bool, err error) {
 			keys.add(l.writer.id, key)
 		}
 	}
+	var unfit []*Line
 	for _, l := range p.known {
 		note(l)
 	}
+	defer func() {
+		if len(unfit) > 0 {
+			p.report.Warnings = append(p.report.Warnings, fmt.Sprintf("%s left out, since more or something else stands there than lean-ctx writes; the first is %s", counted(len(unfit), "line was", "lines were"), unfit[0].ID))
+		}
+	}()
 	stop, err := p.stopAt(in.newer, keys)
 	if err != nil {
 		return false, err
@@ -481,6 +487,10 @@ func (p *plan) find(in incoming) (copied bool, err error) {
 			continue
 		}
 		if gone[place{l.writer, l.seq}] || gone[place{writer{id: l.writer.id}, l.seq}] && !p.trusted.has(l.writer) {
+			continue
+		}
+		if !p.trusted.has(l.writer) && !l.fits() {
+			unfit = append(unfit, l)
 			continue
 		}
 		l = in.clean(l)

@@ -134,7 +134,7 @@ func TestEverySurfaceMarksWhatNobodyConfirmed(t *testing.T) {
 			}
 		}
 	}
-	for _, from := range []string{"hook user-prompt", "hook subagent-start", "leanctx://timeline/workflow", `{"action":"diff","from":"2026-01-01"}`, `{"action":"grep","regexp":"quark"}`, `{"action":"check"}`} {
+	for _, from := range []string{"hook user-prompt", "hook subagent-start", "leanctx://timeline/workflow", `{"action":"diff","from":"2026-01-01"}`, `{"action":"grep","regexp":"quark"}`} {
 		if !strings.Contains(shown[from], "quark") {
 			t.Errorf("%s tells nothing: %q", from, shown[from])
 		}
