@@ -90,7 +90,7 @@ func TestAnyPromptWillDo(t *testing.T) {
 		"no text":           {strings.Repeat("\x00\xff", 1000), ""},
 	} {
 		got := toldBeside(t, s, c.prompt, nil)
-		for _, w := range strings.Fields(c.want) {
+		for w := range strings.FieldsSeq(c.want) {
 			if !strings.Contains(strings.Join(got, " "), w) {
 				t.Errorf("%s: %v, not %s", name, got, c.want)
 			}

@@ -283,15 +283,6 @@ func first[T any](list []T, n int, order func(a, b T) int) (out []T) {
 	return out
 }
 
-func matching(facts state.Facts, vs []*fact.Version, f *query) (out []*fact.Version) {
-	for _, v := range vs {
-		if f.filter.Matches(facts, v) {
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
 // search answers a question with words: package recall ranks what the index finds
 // by words and the vectors by meaning. A date in the question is taken for as_of
 // unless that finds nothing, or a stored value holds that date.

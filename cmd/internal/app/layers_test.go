@@ -81,7 +81,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/mcpsrv":   {"cmd/internal/op", "internal/prose", "formats"},
 	"cmd/internal/web":      {"internal/atomicfile", "cmd/internal/op", "tasks"},
 	"cmd/internal/web/page": {"cmd/internal/op", "knowledge", "knowledge/advice", "knowledge/drawing", "knowledge/history", "knowledge/listing", "agents", "agents/cost", "tasks", "formats", "internal/prose"},
-	"cmd/internal/hook":     {"internal/atomicfile", "cmd/internal/op", "knowledge", "knowledge/briefing", "knowledge/listing", "agents", "agents/share", "tasks", "internal/prose", "internal/refusal", "formats"},
+	"cmd/internal/hook":     {"internal/atomicfile", "cmd/internal/op", "knowledge", "knowledge/briefing", "knowledge/fact", "knowledge/listing", "agents", "agents/share", "tasks", "internal/prose", "internal/refusal", "formats"},
 	// beside them
 	"cmd/internal/config": {"internal/args", "internal/atomicfile", "internal/prose", "internal/refusal", "internal/secret"},
 	"cmd/internal/demo":   {"formats"},
