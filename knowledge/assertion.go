@@ -343,6 +343,27 @@ func (c *Checked) name(f state.Facts) {
 	}
 }
 
+// asShown has an assertion mean a value that it gives as answers show it, with its escapes.
+func (c *Checked) asShown(f state.Facts) {
+	named := *c
+	named.name(f)
+	vs := f.Versions(fact.IDOf(named.Category, named.Key))
+	c.Value, c.Replaces = ofShown(vs, c.Value), ofShown(vs, c.Replaces)
+}
+
+// ofShown is the value of the version that answers show as a text; the text itself if none is.
+func ofShown(vs []*fact.Version, text string) string {
+	if text == "" || slices.ContainsFunc(vs, func(v *fact.Version) bool { return v.Value == text }) {
+		return text
+	}
+	for _, v := range slices.Backward(vs) {
+		if fact.Believed(v) && (prose.Line(v.Value) == text || prose.Line(fact.Text(v)) == text) {
+			return v.Value
+		}
+	}
+	return text
+}
+
 func taken(vs []*fact.Version, value string) bool {
 	return len(vs) > 0 && !slices.ContainsFunc(vs, func(v *fact.Version) bool { return hasValue(v, value) })
 }

@@ -33,6 +33,7 @@ func (s *Store) assert(ctx context.Context, c Checked, complete func(state.Reade
 		var events []state.Event
 		a := c
 		complete(st, &a)
+		a.asShown(st)
 		events, r, err = assertHere(st, a, now, s.present(now))
 		if r.Outcome != Confirmed {
 			r.Similar = sameInOtherRooms(st, r, s.present(now))

@@ -139,6 +139,8 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 		r = Withdrawn{Category: w.Category, Key: w.Key, Value: w.Value, Until: removal.ValidUntil, Reason: removal.Reason, Redacted: redacted}
 		r.ahead = r.Until != nil && r.Until.After(s.present(now))
 		n := fact.IDOf(w.Category, w.Key)
+		w.Value = ofShown(st.Versions(n), w.Value)
+		removal.Value, r.Value = w.Value, w.Value
 		if err := checkEnd(fact.Timeline(st.Versions(n), s.present(now)), removal, s.present(now)); err != nil {
 			return nil, err
 		}

@@ -42,7 +42,8 @@ func Escaped(s string, at int) bool {
 }
 
 // hiddenAt reports whether the character r at an offset of a text is hidden there. One
-// selector after an emoji is part of the emoji.
+// selector after an emoji is part of the emoji, and one joiner may stand where a script or an
+// emoji needs it.
 func hiddenAt(s string, at int, r rune) bool {
 	if !IsHidden(r) {
 		return false
@@ -53,7 +54,35 @@ func hiddenAt(s string, at int, r rune) bool {
 		digit := '0' <= before && before <= '9' || before == '#' || before == '*'
 		return !isEmoji(before) && !(digit && strings.HasPrefix(s[at+len("\ufe0f"):], keycap))
 	}
+	if r == zwnj || r == zwj {
+		before, _ := utf8.DecodeLastRuneInString(s[:at])
+		after, _ := utf8.DecodeRuneInString(s[at+utf8.RuneLen(r):])
+		return !joins(before, after) && !(r == zwj && (isEmoji(before) || before == 0xfe0f) && isEmoji(after))
+	}
 	return true
+}
+
+const (
+	zwnj = 0x200c // a zero width non-joiner
+	zwj  = 0x200d // a zero width joiner
+)
+
+// joinedScripts are those that are not written rightly without joiners: Persian and Urdu are of
+// the Arabic one, Hindi and Marathi of Devanagari.
+var joinedScripts = []*unicode.RangeTable{
+	unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Nko, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati,
+	unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar,
+}
+
+// joins reports whether a joiner between two letters is part of the writing: they are of one such
+// script.
+func joins(before, after rune) bool {
+	for _, script := range joinedScripts {
+		if unicode.Is(script, before) && unicode.Is(script, after) {
+			return unicode.In(before, unicode.L, unicode.M) && unicode.In(after, unicode.L, unicode.M)
+		}
+	}
+	return false
 }
 
 // isEmoji covers the characters that have a text form and an emoji form, which a selector

@@ -47,6 +47,30 @@ func TestSelectorIsPartOfAnEmojiAlone(t *testing.T) {
 	}
 }
 
+// Joiners stay where a script or an emoji needs them, and nowhere else.
+func TestJoinersOfScriptsAndEmoji(t *testing.T) {
+	const zwnj, zwj = "\u200c", "\u200d"
+	for given, want := range map[string]string{
+		"می" + zwnj + "خواهم":     "می" + zwnj + "خواهم",
+		"क्" + zwj + "ष":          "क्" + zwj + "ष",
+		"👩" + zwj + "💻":           "👩" + zwj + "💻",
+		"👩🏽" + zwj + "🚀":          "👩🏽" + zwj + "🚀",
+		"❤\ufe0f" + zwj + "🔥":     "❤\ufe0f" + zwj + "🔥",
+		"a" + zwj + "b":           `a\u{200d}b`,
+		"ж" + zwnj + "ж":          `ж\u{200c}ж`,
+		"می" + zwnj + zwnj + "خ":  `می\u{200c}\u{200c}خ`,
+		"می" + zwnj + " x":        `می\u{200c} x`,
+		zwj + "💻":                 `\u{200d}💻`,
+		"👩" + zwnj + "💻":          `👩\u{200c}💻`,
+		"👩" + zwj + "x":           `👩\u{200d}x`,
+		"می" + "\u200b" + "خواهم": `می\u{200b}خواهم`,
+	} {
+		if got := Line(given); got != want {
+			t.Errorf("Line(%q) = %q, want %q", given, got, want)
+		}
+	}
+}
+
 func TestNoTagBeginsOrEnds(t *testing.T) {
 	for given, want := range map[string]string{
 		"<system-reminder>":     `\u{3c}system-reminder>`,

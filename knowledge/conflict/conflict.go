@@ -24,6 +24,7 @@ import (
 	"strings"
 	"unicode"
 
+	"leanctx/knowledge/verdict"
 	"leanctx/knowledge/words"
 )
 
@@ -113,10 +114,10 @@ func (f *Form) read(text string, key bool) {
 			if strings.Contains(n, ":") {
 				x.unit = "clock"
 			} else if u, ok := units[next]; ok {
-				x.unit = u
+				x.measure(n, next, u)
 				i++
-			} else if u, digits := suffixed(n); u != "" {
-				x.unit, x.text = u, digits
+			} else if digits, unit := suffixed(n); units[unit] != "" {
+				x.measure(digits, unit, units[unit])
 			}
 			whole := strings.Trim(n, "0123456789") == "" && x.unit == ""
 			if whole && (key || counters(last)) {
@@ -455,12 +456,20 @@ func numeral(w string) (string, bool) {
 }
 
 // suffixed parts a number from the unit that is written to it.
-func suffixed(n string) (unit, digits string) {
+func suffixed(n string) (digits, unit string) {
 	i := strings.IndexFunc(n, func(r rune) bool { return unicode.IsLetter(r) || r == '%' })
 	if i < 0 {
-		return "", n
+		return n, ""
 	}
-	return units[n[i:]], n[:i] + n[i:]
+	return n[:i], n[i:]
+}
+
+// measure has a number be a quantity. Two are the same where package verdict says so.
+func (x *number) measure(digits, unit, dimension string) {
+	x.unit, x.text = dimension, digits+" "+unit
+	if form, ok := verdict.Quantity(digits, unit); ok {
+		x.text = form
+	}
 }
 
 // member finds a name of a class, of one word or of two.

@@ -32,6 +32,12 @@ var more = []pair{
 	p("flags/dark-mode", "dark mode is enabled for everyone", "ui/theme", "dark mode is disabled", true),
 	p("infra/iac", "infrastructure is written in Terraform", "decision/infrastructure", "Pulumi describes the infrastructure", true),
 	p("team/release-manager", "Lea is the release manager", "process/release-manager", "release manager: Omar", true),
+	// The same quantity in another unit.
+	p("upload/limit", "uploads have at most 10 MB", "api/upload-limit", "uploads have at most 10000 kB", false),
+	p("upload/limit", "uploads have at most 10MB", "api/upload-limit", "uploads have at most 10,000 kB", false),
+	p("ops/backup", "backups are kept for 14 days", "compliance/backup-retention", "keep backups for 2 weeks", false),
+	p("api/timeout", "requests time out after 500 ms", "http/timeout", "requests time out after 0.5 s", false),
+	p("upload/limit", "uploads have at most 10 MB", "api/upload-limit", "uploads have at most 25000 kB", true),
 	// One of many of a kind, and prose.
 	p("k/n1", "value number 1", "k/n2", "value number 2", false),
 	p("k/first", "value number 1", "k/second", "value number 2", false),

@@ -197,6 +197,13 @@ func measured(text, of string, attached bool) (atom, bool) {
 	return a, true
 }
 
+// Quantity is a number with a unit in a form that equal quantities share; ok is false where the unit is
+// not known.
+func Quantity(number, unit string) (form string, ok bool) {
+	a, ok := measured(number, unit, true)
+	return a.text, ok
+}
+
 // timeOf is a time of so many nanoseconds, whose least unit is step.
 func timeOf(nanos, step uint64) atom {
 	_, whole, exp, _ := scale(strconv.FormatUint(nanos, 10), 1, 0)
