@@ -128,6 +128,7 @@ func sourced(s *Store, ref string, confidence float64) (x Source, unchecked stri
 	case strings.HasPrefix(x.Ref, "tool:"):
 		x.Kind = KindTool
 	default:
+		x.Ref = s.files.Relative(x.Ref)
 		now, err := s.files.Read(x.Ref)
 		if err != nil {
 			return x, err.Error()

@@ -89,6 +89,9 @@ func (f *Files) inside(path string) (rel string, ok bool) {
 	path = filepath.FromSlash(path)
 	if filepath.IsAbs(path) {
 		rel, err := filepath.Rel(f.root, path)
+		if err != nil || !filepath.IsLocal(rel) {
+			rel, err = throughLinks(f.root, path)
+		}
 		if err != nil {
 			return "", false
 		}
@@ -96,6 +99,33 @@ func (f *Files) inside(path string) (rel string, ok bool) {
 	}
 	path = filepath.Clean(path)
 	return path, filepath.IsLocal(path)
+}
+
+// throughLinks is an absolute path relative to the root, where a link leads to either.
+func throughLinks(root, path string) (string, error) {
+	top, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return "", err
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path)) // the file itself may be a link, or be gone
+	if err != nil {
+		return "", err
+	}
+	return filepath.Rel(top, filepath.Join(dir, filepath.Base(path)))
+}
+
+// Relative is a source with the absolute path of a file in the project made relative to its root: what
+// is shared says nothing of where the project is on this machine. Any other source stays as it is.
+func (f *Files) Relative(ref string) string {
+	path, _, _ := parse(ref)
+	if f.root == "" || !filepath.IsAbs(filepath.FromSlash(path)) {
+		return ref
+	}
+	rel, ok := f.inside(path)
+	if !ok || rel == "." {
+		return ref
+	}
+	return filepath.ToSlash(rel) + ref[len(path):]
 }
 
 // Read takes the state of the file that a source names. It is nil, without an

@@ -52,6 +52,41 @@ func readState(t *testing.T, f *Files, ref string) formats.FileState {
 	return *st
 }
 
+// A source names a file from the root of the project, by whatever path it was given.
+func TestAbsoluteSourceBecomesRelative(t *testing.T) {
+	base := t.TempDir()
+	root := filepath.Join(base, "project")
+	if err := os.MkdirAll(filepath.Join(root, "src"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "src", "a.go"), []byte("package a\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(base, "link")
+	if err := os.Symlink(root, link); err != nil {
+		t.Skip(err)
+	}
+	for _, from := range []string{root, link} {
+		f := New(from)
+		for given, want := range map[string]string{
+			filepath.Join(root, "src", "a.go"):        "src/a.go",
+			filepath.Join(root, "src", "a.go") + ":1": "src/a.go:1",
+			filepath.Join(link, "src", "a.go") + ":1": "src/a.go:1",
+			filepath.Join(root, "src", "gone.go"):     "src/gone.go",
+			filepath.Join(base, "elsewhere", "a.go"):  filepath.Join(base, "elsewhere", "a.go"),
+			"src/a.go:1":                              "src/a.go:1",
+			"a talk with Ann":                         "a talk with Ann",
+		} {
+			if got := f.Relative(given); got != want {
+				t.Errorf("%s: %s becomes %s", from, given, got)
+			}
+		}
+		if st, err := f.Read(filepath.Join(link, "src", "a.go") + ":1"); err != nil || st == nil || st.Ref != "src/a.go:1" {
+			t.Errorf("%s: through a link it is %+v %v", from, st, err)
+		}
+	}
+}
+
 func TestOnlyTheNamedLinesCount(t *testing.T) {
 	dir, f := project(t)
 	some, one, whole := readState(t, f, "src/auth.ts:3-5"), readState(t, f, "src/auth.ts:4"), readState(t, f, "src/auth.ts")
