@@ -2,6 +2,8 @@ package knowledge_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -37,5 +39,32 @@ func TestShownOfMore(t *testing.T) {
 				t.Errorf("%v, %d: %.60s", r.More, r.Total, text)
 			}
 		})
+	}
+}
+
+// An index is a cache: what stands in its place stops no recall.
+func TestFileInPlaceOfTheIndex(t *testing.T) {
+	dir := t.TempDir()
+	s, err := knowledge.Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Remember(t.Context(), knowledge.Assertion{Category: "data", Key: "database", Value: "PostgreSQL"}); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	if err := os.RemoveAll(filepath.Join(dir, "index")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "index"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = knowledge.Open(dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	r, err := s.Recall(t.Context(), knowledge.Question{Query: "database"})
+	if err != nil || len(r.Facts) != 1 {
+		t.Errorf("%+v, %v", r.Facts, err)
 	}
 }

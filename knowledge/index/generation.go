@@ -252,11 +252,14 @@ func guard(call func() error) (err error) {
 	return call()
 }
 
-// generations lists the generations in dir by name, the newest first.
+// generations lists the generations in dir by name, the newest first. A directory that is none, or
+// that cannot be read, has none: an index is a cache.
 func generations(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+		if info, _ := os.Stat(dir); info == nil || info.IsDir() {
+			return nil, err
+		}
 	}
 	var names []string
 	for _, e := range entries {

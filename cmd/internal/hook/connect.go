@@ -14,6 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"leanctx/formats"
 	"leanctx/internal/refusal"
 )
 
@@ -206,8 +207,13 @@ func (e edit) mode(private, shared fs.FileMode) fs.FileMode {
 	return mode
 }
 
+// bearer is a token in the header of a client's entry.
+var bearer = formats.Regexp(`(Bearer )[\w.-]+`)
+
 // difference is what changes in a file, line by line.
 func difference(before, after []byte) string {
+	// A dry run is shown around: no token stands in it.
+	before, after = bearer().ReplaceAll(before, []byte("$1…")), bearer().ReplaceAll(after, []byte("$1…"))
 	_, hunks, _ := strings.Cut(string(diff.Diff("a", before, "b", after)), "\n+++ b\n")
 	return "  " + strings.ReplaceAll(strings.TrimSuffix(strings.ReplaceAll(hunks, "\r", ""), "\n"), "\n", "\n  ") + "\n"
 }
