@@ -60,7 +60,8 @@ type Imported struct {
 	Missing  []string          `json:"missing,omitempty"`   // facts whose item in a room's file was deleted
 	Disputed int               `json:"disputed,omitempty"`  // what stands against what has more authority
 	DryRun   bool              `json:"dry_run"`
-	First    []formats.Record  `json:"-"` // of those that would be added or replaced
+	Proposed bool              `json:"proposed,omitempty"` // a native file, of which nothing counts as confirmed
+	First    []formats.Record  `json:"-"`                  // of those that would be added or replaced
 }
 
 // BadLine is a line that could not be imported, or only in part.
@@ -128,6 +129,7 @@ func Import(ctx context.Context, s *knowledge.Store, in Incoming) (Imported, err
 	if other != nil {
 		m.r.Program, m.r.LeftOut = other.Program, other.LeftOut
 	}
+	m.r.Proposed = parsed.Kind == formats.Native && m.proposes()
 	if err := m.take(ctx, parsed); err != nil {
 		return Imported{}, err
 	}
@@ -192,8 +194,11 @@ func (r Imported) Text() string { return r.TextIn(prose.MCP) }
 func (r Imported) TextIn(call prose.Syntax) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Parsed %s from %s", prose.Count(r.Parsed, "fact"), prose.Line(r.File))
-	if r.Program != "" && r.Program != r.File {
+	switch {
+	case r.Program != "" && r.Program != r.File:
 		fmt.Fprintf(&b, " (%s)", prose.Line(r.Program))
+	case r.Proposed:
+		b.WriteString(" (a fact file of lean-ctx: what it says is marked until somebody confirms it)")
 	}
 	if r.DryRun {
 		fmt.Fprintf(&b, "\n[DRY RUN] Would add: %d, skip: %d, replace: %d", r.Added, r.Skipped, r.Replaced)

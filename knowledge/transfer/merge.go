@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -96,7 +97,7 @@ type source struct {
 // on nothing, as the file tells it.
 func (m *merger) resolve(n fact.ID, in *incoming) (fromFile, error) {
 	if len(in.records) == 0 {
-		return fromFile{versions: m.settle(in.versions, m.document.Schema == 0), records: 1}, nil
+		return fromFile{versions: m.settle(in.versions), records: 1}, nil
 	}
 	x := fromFile{records: len(in.records)}
 	alone := state.NewOverlay(m.nothing, m.rooms)
@@ -539,15 +540,18 @@ func (m *merger) dispute(x formats.Dispute) {
 
 // settle makes the versions of a file's fact obey our rule that no two
 // overlap: the later one ends the earlier. What is in order stays as it is.
-func (m *merger) settle(vs []*fact.Version, foreign bool) []*fact.Version {
+func (m *merger) settle(vs []*fact.Version) []*fact.Version {
 	out := slices.Clone(vs)
 	slices.SortStableFunc(out, fact.ByPeriod)
 	var held []fact.Held
 	for i, v := range out {
-		if foreign {
+		switch {
+		case m.document.Schema == 0:
 			v = m.adopted(v)
-			out[i] = v
+		case m.proposes():
+			v = proposed(v)
 		}
+		out[i] = v
 		if fact.Believed(v) {
 			held = append(held, fact.Held{Version: v, Period: fact.PeriodOf(v)})
 		}
@@ -593,6 +597,35 @@ func (m *merger) adopted(v *fact.Version) *fact.Version {
 	return &w
 }
 
+// proposes reports whether a fact file only proposes. Anybody can write one, under any name, and an
+// agent reads what it is told to. So does a program where the file is one of the project and goes by
+// another name, as if it were notes. A person at a terminal means what the file says.
+func (m *merger) proposes() bool {
+	switch m.store.Actor().Kind {
+	case knowledge.KindAgent:
+		return true
+	case knowledge.KindTool:
+		file, err := filepath.Abs(m.in.File)
+		_, inside := formats.PathIn(m.store.Options().ProjectRoot, file)
+		return (inside || err != nil) && m.in.Data == nil && filepath.Ext(file) != ".json"
+	}
+	return false
+}
+
+// proposed is a version of a fact file that bears a mark until somebody confirms it.
+func proposed(v *fact.Version) *fact.Version {
+	w := *v
+	w.Sources = slices.Clone(w.Sources)
+	if len(w.Sources) == 0 {
+		w.Sources = []formats.Source{{By: w.AssertedBy, At: w.RecordedFrom, Confidence: w.Confidence}}
+	}
+	for i := range w.Sources {
+		w.Sources[i].Kind = knowledge.KindImport
+	}
+	w.Pinned = false
+	return &w
+}
+
 // tombstones come before the facts: a name that was erased may have been
 // remembered again since.
 func (m *merger) tombstones(d *formats.Document) {
@@ -623,6 +656,14 @@ func (m *merger) names(d *formats.Document) {
 
 // lists merges the lists of a fact file that people fill.
 func (m *merger) lists(d *formats.Document) {
+	if m.proposes() {
+		for i := range d.Relations {
+			d.Relations[i].TakenIn = true
+		}
+		for i := range d.Reminders {
+			d.Reminders[i].TakenIn = true
+		}
+	}
 	mergeList(m, &state.Relations, d.Relations, state.Relations.Same)
 	mergeList(m, &state.Reminders, d.Reminders, state.Reminders.Same)
 }
