@@ -57,7 +57,7 @@ var mayImport = map[string][]string{
 	"knowledge/drawing":  {"internal/prose"},
 	"knowledge/recall":   {"internal/language", "knowledge/words"},
 	"knowledge/verdict":  {"knowledge/words"},
-	"knowledge/conflict": {"knowledge/words"},
+	"knowledge/conflict": {"knowledge/verdict", "knowledge/words"},
 	// the project's files
 	"knowledge/sourcefile": {"formats"},
 	"agents": {"agents/diary", "agents/lease", "agents/live",
