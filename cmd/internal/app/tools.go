@@ -53,8 +53,7 @@ func (s *stores) served() []*op.Tool {
 }
 
 // insideProject is the absolute path of a file that a caller of a server named. It must be in the
-// project. No file is overwritten that is no export, and none is written that other programs or
-// agents obey.
+// project. One that is written is in [exportFolder], and no file is overwritten that is no export.
 func (s *stores) insideProject(ctx context.Context, sc op.Scope, file string, write bool) (string, error) {
 	p, err := s.project(ctx, sc)
 	if err != nil {
@@ -66,8 +65,8 @@ func (s *stores) insideProject(ctx context.Context, sc op.Scope, file string, wr
 		return "", refusal.Argument("file", "file %s %v: an agent's file is in the project; a person may give another one to a command: lean-ctx knowledge export, import", prose.Clip(file, 80), err)
 	case slices.Contains(strings.Split(strings.ToLower(name), "/"), ".git"):
 		return "", refusal.Argument("file", "file %s belongs to Git", prose.Clip(file, 80))
-	case write && obeyed(name):
-		return "", refusal.Argument("file", "file %s is one that programs or agents obey: name another one, such as export/facts.json", prose.Clip(file, 80))
+	case write && !writable(name):
+		return "", refusal.Argument("file", "file %s is not one that a server writes: name one such as %s/facts.json; a person may give another one to a command", prose.Clip(file, 80), exportFolder)
 	}
 	path := filepath.Join(filepath.FromSlash(p.Root), filepath.FromSlash(name))
 	if !write {
@@ -80,21 +79,30 @@ func (s *stores) insideProject(ctx context.Context, sc op.Scope, file string, wr
 	if err == nil && !ours {
 		err = refusal.Argument("file", "file %s is there already and no export of lean-ctx: name another one", name)
 	}
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(path), 0o700)
+	}
 	return path, err
 }
 
-// obeyed reports whether a path of a project may be one whose content is followed: hidden files and
-// folders (.claude, .github, .lean-ctx.json), the instructions of agents, and recipes.
-func obeyed(name string) bool {
-	for part := range strings.SplitSeq(name, "/") {
-		if strings.HasPrefix(part, ".") && part != "." {
-			return true
-		}
-	}
+// exportFolder is the folder of a project in which a caller of a server may write.
+const exportFolder = "lean-ctx-export"
+
+// writable reports whether a caller of a server may write a file of the project. Elsewhere than in a
+// folder of its own, programs and agents obey files by their names: recipes, tests, instructions. A
+// name is plain, so that no system takes it for another one.
+func writable(name string) bool {
+	parts := strings.Split(name, "/")
+	plain := !slices.ContainsFunc(parts, func(part string) bool {
+		return part == "" || strings.HasPrefix(part, ".") || strings.HasSuffix(part, ".") || strings.Trim(part, plainName) != ""
+	})
 	base := strings.ToLower(path.Base(name))
-	base = strings.NewReplacer(".local", "", ".override", "").Replace(base)
-	return slices.Contains([]string{"claude.md", "agents.md", "gemini.md", "conventions.md", "makefile", "justfile", "dockerfile"}, base)
+	instructions := slices.Contains([]string{"claude", "claude.local", "agents", "agents.override", "agent", "gemini", "qwen", "warp", "conventions"}, strings.TrimSuffix(base, ".md"))
+	return plain && len(parts) > 1 && parts[0] == exportFolder && slices.Contains([]string{"", ".json", ".jsonl", ".md"}, path.Ext(base)) && !instructions
 }
+
+// plainName are the characters of a name that every system takes as it stands.
+const plainName = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
 // mcpCalls is what an MCP server asks about the project of a scope.
 type mcpCalls struct {

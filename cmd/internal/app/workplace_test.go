@@ -215,7 +215,10 @@ func TestFilesOverMCP(t *testing.T) {
 	c := s.with(t, app)
 	c.must("ctx_knowledge", rememberHere)
 	path := func(name string) string { return filepath.Join(app, name) }
-	for name, text := range map[string]string{"notes.json": `{"mine": true}`, "empty": "", "go.mod": "module x\n", "rooms.md": "# mine", "../../far/backup.json": `{"schema": 1}`} {
+	if err := os.Mkdir(path("lean-ctx-export"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"lean-ctx-export/notes.json": `{"mine": true}`, "lean-ctx-export/empty": "", "../../far/backup.json": `{"schema": 1}`} {
 		if err := os.WriteFile(path(name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -228,13 +231,13 @@ func TestFilesOverMCP(t *testing.T) {
 			refusedWith(t, action+" "+file, c.call("ctx_knowledge", `{"action":"`+action+`","file":"`+file+`"}`), "file")
 		}
 	}
-	for _, file := range []string{"notes.json", "empty", "go.mod"} {
+	for _, file := range []string{"lean-ctx-export/notes.json", "lean-ctx-export/empty"} {
 		for _, format := range []string{"json", "jsonl", "array"} {
 			refusedWith(t, "export "+file, c.call("ctx_knowledge", `{"action":"export","format":"`+format+`","file":"`+file+`"}`), "no export of lean-ctx")
 		}
 	}
-	refusedWith(t, "a folder of a person", c.call("ctx_knowledge", `{"action":"export","format":"md","file":"."}`), "no export of lean-ctx")
-	for file, format := range map[string]string{"backup.json": "json", "backup.jsonl": "jsonl", "array.json": "array", "memory": "md"} {
+	refusedWith(t, "a folder of a person", c.call("ctx_knowledge", `{"action":"export","format":"md","file":"."}`), "not one that a server writes")
+	for file, format := range map[string]string{"lean-ctx-export/backup.json": "json", "lean-ctx-export/backup.jsonl": "jsonl", "lean-ctx-export/array.json": "array", "lean-ctx-export/memory": "md"} {
 		for range 2 { // its own it may write again
 			c.must("ctx_knowledge", `{"action":"export","format":"`+format+`","file":"`+file+`"}`)
 		}
@@ -242,7 +245,7 @@ func TestFilesOverMCP(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if got := c.must("ctx_knowledge", `{"action":"import","file":"backup.jsonl"}`); !strings.Contains(got, "Import complete") {
+	if got := c.must("ctx_knowledge", `{"action":"import","file":"lean-ctx-export/backup.jsonl"}`); !strings.Contains(got, "Import complete") {
 		t.Errorf("got %s", got)
 	}
 }
@@ -321,7 +324,7 @@ func TestFilesOfServers(t *testing.T) {
 	}
 	refused := func(text string) bool {
 		return strings.Contains(text, "is outside the project") || strings.Contains(text, "belongs to Git") ||
-			strings.Contains(text, "agents obey") || strings.Contains(text, "no export of lean-ctx")
+			strings.Contains(text, "is not one that a server writes") || strings.Contains(text, "no export of lean-ctx")
 	}
 	tried := 0
 	for way, call := range ways {
@@ -333,7 +336,9 @@ func TestFilesOfServers(t *testing.T) {
 				tried++
 				files := []string{rc, "../../far/rc", "../../far/new", "out/rc", "out/new", "/etc/passwd", "sub/.git/config"}
 				if o.Name == "export" {
-					files = append(files, "README.md", ".claude/commands", ".github/workflows/x.yml", ".lean-ctx.json", "CLAUDE.md", "docs/Agents.md", "claude.local.md", "Makefile")
+					files = append(files, "README.md", ".claude/commands", ".github/workflows/x.yml", ".lean-ctx.json", "CLAUDE.md", "docs/Agents.md", "claude.local.md", "Makefile",
+						"GNUmakefile", "Rakefile", "conftest.py", "package.json", "facts.json", "lean-ctx-export/../Makefile", "lean-ctx-export", "lean-ctx-export/CLAUDE.md", "lean-ctx-export/sub/Agents.md",
+						"lean-ctx-export/x.py", "lean-ctx-export/.x", "lean-ctx-export/a b.json", "lean-ctx-export/x.md.", "lean-ctx-export/CLAUDE.md\u200b")
 				}
 				for _, file := range files {
 					if got := call(tool.Name, o.Name, file); !refused(got) {
@@ -348,7 +353,7 @@ func TestFilesOfServers(t *testing.T) {
 	}
 	for _, tool := range []string{"ctx_knowledge", "ctx_task"} {
 		for range 2 { // its own it may write again
-			if got := ways["API, the project's token"](tool, "export", "export-"+tool); strings.Contains(got, "error") {
+			if got := ways["API, the project's token"](tool, "export", "lean-ctx-export/"+tool); strings.Contains(got, "error") {
 				t.Errorf("%s: %s", tool, got)
 			}
 		}

@@ -226,6 +226,34 @@ func TestNoSecretGoesOutWithoutTLS(t *testing.T) {
 	}
 }
 
+// localhost is 127.0.0.1 and nothing else, whatever the system says.
+func TestLocalhostIsOneAddress(t *testing.T) {
+	n, err := natsserver.Start(&natsserver.Options{Addr: "127.0.0.1:0", Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	_, port, _ := net.SplitHostPort(strings.TrimPrefix(n.URL(), "nats://"))
+	if l, err := net.Listen("tcp", "[::1]:"+port); err == nil {
+		defer l.Close()
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				t.Error("somebody came to ::1")
+				c.Close()
+			}
+		}()
+	}
+	for range 4 { // a client takes the addresses of a name in a random order
+		if got := signIn(t, jetstream.Server{URL: "nats://LocalHost:" + port}); got != "" {
+			t.Error(got)
+		}
+	}
+}
+
 // The seed of an nkey in the token's file lets in, and goes to nobody, also on this machine: another
 // user's program may listen at the server's address while it is away.
 func TestASeedIsNeverSent(t *testing.T) {

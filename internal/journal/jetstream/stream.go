@@ -211,6 +211,7 @@ func (s *Stream) connectServer() (*nats.Conn, error) {
 		nats.ReconnectBufSize(-1), // a publish without a connection fails, so we know that it was not sent
 		nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2),
 	}
+	o = append(o, nats.SkipHostLookup(), nats.SetCustomDialer(here{net.Dialer{Timeout: connectTimeout}}))
 	if strings.Contains(s.o.URL, ",") {
 		o = append(o, nats.IgnoreDiscoveredServers()) // all were named; other addresses of theirs may not be reachable from here
 	}
@@ -259,6 +260,17 @@ func (s *Stream) connectServer() (*nats.Conn, error) {
 		}
 	}
 	return nc, err
+}
+
+// here dials localhost as 127.0.0.1, where a server listens: at ::1 another user's program could hand
+// on what both sides say, and be let in in our place.
+type here struct{ net.Dialer }
+
+func (d here) Dial(network, address string) (net.Conn, error) {
+	if host, port, err := net.SplitHostPort(address); err == nil && strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") {
+		address = net.JoinHostPort("127.0.0.1", port)
+	}
+	return d.Dialer.Dial(network, address)
 }
 
 // onlyTLS reports whether a connection without TLS is refused, before anything is sent: where

@@ -8,7 +8,10 @@ package natsserver
 import (
 	"cmp"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"crypto/tls"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -85,7 +88,7 @@ func Start(o *Options) (*Server, error) {
 		if secret = strings.TrimSpace(string(token)); secret == "" {
 			return nil, fmt.Errorf("%s: there is no token in it", o.TokenFile)
 		}
-		wants(so, secret)
+		secret = wants(so, secret)
 	}
 	if so.TLSConfig, err = o.tls(); err != nil {
 		return nil, err
@@ -171,7 +174,9 @@ func NewSeed() ([]byte, error) {
 // wants has a server ask for what is in the token's file. The seed of an nkey stays with the client,
 // which signs with it what the server sends: whoever listens in the server's place learns nothing.
 // A token goes out as it is.
-func wants(so *server.Options, secret string) {
+// It returns with what the servers of a cluster sign in to each other, which is made of a seed and
+// opens nothing else.
+func wants(so *server.Options, secret string) (routes string) {
 	pair, err := nkeys.FromSeed([]byte(secret))
 	if err == nil {
 		var public string
@@ -181,14 +186,18 @@ func wants(so *server.Options, secret string) {
 	}
 	if err != nil {
 		so.Authorization = secret
+		return secret
 	}
+	m := hmac.New(sha256.New, []byte(secret))
+	m.Write([]byte("lean-ctx routes"))
+	return hex.EncodeToString(m.Sum(nil))
 }
 
 // clusterName is also the name with which the servers of a cluster sign in.
 const clusterName = "lean-ctx"
 
 // cluster sets how the servers of a cluster talk to each other: with the
-// certificates that clients need too, and with what is in the token's file.
+// certificates that clients need too, and with a secret.
 func (o *Options) cluster(so *server.Options, secret string) (err error) {
 	so.ReconnectErrorReports = 60 // of a server that is away, not each of its attempts a second
 	c := &so.Cluster
