@@ -91,7 +91,10 @@ func bearerOf(r *http.Request) (text string, any bool) {
 	return "", header != ""
 }
 
-type sessionKey struct{}
+type (
+	sessionKey struct{} // of a request with a session of the page
+	bearerKey  struct{} // of one with a token in its header
+)
 
 // authorized lets in who has a token, or a session of the page.
 func (s *Server) authorized(next http.Handler) http.Handler {
@@ -107,6 +110,7 @@ func (s *Server) authorized(next http.Handler) http.Handler {
 		t := s.o.Tokens.open
 		if text, any := bearerOf(r); any {
 			t = s.o.Tokens.find(text)
+			r = r.WithContext(context.WithValue(r.Context(), bearerKey{}, true))
 		} else if c, err := r.Cookie(cookieName(port)); err == nil && t == nil {
 			var renewed string
 			if t, renewed = s.o.Tokens.session(c.Value, s.now()); renewed != "" {
@@ -133,6 +137,18 @@ func (s *Server) programs(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Context().Value(sessionKey{}) != nil {
 			s.unauthorized(w)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// people refuses what changes something at the page to a program with a token: the page's buttons
+// speak as the person who sees it.
+func (s *Server) people(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Context().Value(bearerKey{}) != nil {
+			refuse(w, http.StatusForbidden, "forbidden", "the page's buttons are for people; a program uses /api")
 			return
 		}
 		next.ServeHTTP(w, r)

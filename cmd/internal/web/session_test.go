@@ -146,6 +146,22 @@ func TestASessionEnds(t *testing.T) {
 	}
 }
 
+// No token presses the page's buttons, which speak as a person.
+func TestTheButtonsAreForPeople(t *testing.T) {
+	f, _ := withFile(t)
+	for _, text := range []string{own, writer, projectToken(newToken(token{Token: own}, nil), here)} {
+		form := func(r *http.Request) {
+			bearer(text)(r)
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		}
+		for _, action := range []string{"add", "change", "remove", "pin", "judge"} {
+			if status, body := f.do(t, f.request(t, http.MethodPost, "/p/"+here+"/do/"+action, "category=a&key=b&value=c", form)); status != 403 || !strings.Contains(body, "for people") {
+				t.Errorf("%s: %d %.200s", action, status, body)
+			}
+		}
+	}
+}
+
 // A session ends with the token that it was opened with, and reaches no more than that token.
 func TestASessionIsItsTokens(t *testing.T) {
 	f, path := withFile(t)

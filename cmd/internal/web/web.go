@@ -284,7 +284,7 @@ func (s *Server) mount(p Project, prefix string) *projectHandler {
 	if m.feed != nil {
 		mux.HandleFunc("GET /events", m.feed.serve)
 	}
-	mux.Handle("/", page.New(page.Options{Call: s.call, Project: p.Name, Prefix: prefix}))
+	mux.Handle("/", s.people(page.New(page.Options{Call: s.call, Project: p.Name, Prefix: prefix})))
 	m.Handler = mux
 	s.projects[prefix+" "+p.Hash] = m
 	return m

@@ -290,7 +290,7 @@ func (b *bucket) read(ctx context.Context, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := make([]byte, 0, o.Size)
+	text := make([]byte, 0, min(o.Size, 1<<20)) // the size is what somebody wrote; memory is taken as pieces come
 	for seq := uint64(1); uint64(len(text)) < o.Size; seq++ {
 		m, err := b.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(b.chunks(o.NUID)))
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
