@@ -3,6 +3,7 @@ package app
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -88,9 +89,7 @@ func TestHugeNumbersAreRefused(t *testing.T) {
 				}
 				for _, n := range []string{"9223372036854775807", "-9223372036854775808", "1e18", "9223372036854775808", "1099511627776"} {
 					args := map[string]any{}
-					for k, v := range o.Example {
-						args[k] = v
-					}
+					maps.Copy(args, o.Example)
 					if args[p.Name] = json.Number(n); o.Name != "" {
 						args["action"] = o.Name
 					}
