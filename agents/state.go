@@ -246,11 +246,35 @@ type opened struct {
 	Root string `json:"project_root"`
 }
 
+// sound reports whether the ids and words of an event are such as this program writes. A member of
+// a team can write any: an event with others is void, so that none reaches an answer.
+func (e event) sound() bool {
+	return prose.IsWord(e.By) && (e.Agent == nil || e.Agent.sound()) && (e.Post == nil || e.Post.sound()) &&
+		(e.Claim == nil || prose.IsWord(e.Claim.Holder)) && (e.Handoff == nil || e.Handoff.sound())
+}
+
+func (a *agent) sound() bool {
+	return a.ID != "" && prose.IsWord(a.ID, a.Type, a.HandedTo, a.Handed) && prose.IsLine(a.Machine, a.Client) &&
+		slices.Contains([]string{statusActive, statusIdle, statusFinished}, a.Status)
+}
+
+// sound lets the name of a client pass, which may have blanks.
+func (m *message) sound() bool {
+	return prose.IsLine(m.From) && prose.IsWord(m.To, m.ToType, m.Category)
+}
+
+func (h *handoffRecord) sound() bool {
+	return prose.IsWord(h.ID, h.From, h.To, h.State) && prose.IsWord(h.Tasks...)
+}
+
 func (s *state) fold(e event, at time.Time) {
 	p := s.projects[e.Project]
 	if p == nil {
 		p = newProject("")
 		s.projects[e.Project] = p
+	}
+	if !e.sound() {
+		return
 	}
 	if e.Open != nil {
 		p.root = e.Open.Root
@@ -339,12 +363,22 @@ func (machine) Decode(data []byte) (*state, error) {
 	s := newState()
 	for i := range d.Projects {
 		x := &d.Projects[i]
+		x.clean()
 		s.projects[x.Hash] = x.project()
 		for _, a := range x.Agents {
 			s.owners[a.ID] = x.Hash
 		}
 	}
 	return s, nil
+}
+
+// clean drops what is not sound: a snapshot may come from another machine.
+func (x *section) clean() {
+	x.Agents = slices.DeleteFunc(x.Agents, func(a *agent) bool { return a == nil || !a.sound() })
+	x.Claims = slices.DeleteFunc(x.Claims, func(l *lease.Lease) bool { return l == nil || !prose.IsWord(l.Holder) })
+	x.Handoffs = slices.DeleteFunc(x.Handoffs, func(h *handoffRecord) bool { return h == nil || !h.sound() })
+	bad := func(m *message) bool { return m == nil || !m.sound() }
+	x.Scratchpad, x.Findings = slices.DeleteFunc(x.Scratchpad, bad), slices.DeleteFunc(x.Findings, bad)
 }
 
 func (x *section) project() *project {

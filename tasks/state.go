@@ -161,11 +161,25 @@ type artifact struct {
 	Text string `json:"text"`
 }
 
+// sound reports whether the ids and states of a change are such as this program writes. A member of
+// a team can write any: a change with others is void, so that none reaches an answer.
+func (c *change) sound() bool {
+	return c.To.known() && prose.IsWord(c.ID, c.Parent) && (c.Planned == nil || prose.IsWord(c.Planned.Parent) && prose.IsWord(c.Planned.After...))
+}
+
+func (r *record) sound() bool {
+	return r.State.known() && prose.IsWord(r.ID, r.Parent) && prose.IsWord(r.After...) &&
+		!slices.ContainsFunc(r.History, func(h Transition) bool { return !h.From.known() || !h.To.known() || !prose.IsWord(h.Parent) })
+}
+
+// known reports whether a state is one of the table, or none.
+func (s State) known() bool { return s == "" || slices.Contains(allStates(), s) }
+
 func (s *state) fold(e event, at time.Time) {
 	switch {
-	case e.Create != nil && e.Create.ID != "": // one without an id would be its own parent
+	case e.Create != nil && e.Create.ID != "" && e.Create.sound(): // one without an id would be its own parent
 		s.put(new(*e.Create))
-	case e.Change != nil:
+	case e.Change != nil && e.Change.sound():
 		// The task may be missing because its commit was damaged; the journal reports
 		// that.
 		if r := s.projects[e.Change.Project][e.Change.ID]; r != nil {
@@ -253,7 +267,9 @@ func (machine) Decode(data []byte) (*state, error) {
 		if r == nil || r.ID == "" {
 			return nil, fmt.Errorf("a task has no id")
 		}
-		s.put(r)
+		if r.sound() { // a snapshot may come from another machine
+			s.put(r)
+		}
 	}
 	return s, nil
 }

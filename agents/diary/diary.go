@@ -42,7 +42,7 @@ func Verb(kind string) string {
 	case Insight:
 		return "INSIGHT"
 	}
-	return strings.ToUpper(kind)
+	return prose.Line(strings.ToUpper(kind))
 }
 
 // Type reads a type, also as the verb it is printed as. The error is a

@@ -511,7 +511,7 @@ func brief(files []File) string {
 	const maxShown = 3
 	var names []string
 	for _, f := range files[:min(len(files), maxShown)] {
-		names = append(names, f.Path)
+		names = append(names, prose.Line(f.Path))
 	}
 	if len(files) > maxShown {
 		names = append(names, fmt.Sprintf("… %d more", len(files)-maxShown))

@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"leanctx/internal/args"
 	"leanctx/internal/journal"
+	"leanctx/internal/prose"
 )
 
 // shared is one push, as it is stored.
@@ -61,14 +64,24 @@ type pulled struct {
 // state holds every share by its id. Values in the map are never changed in place.
 type state struct{ shares map[string]*shared }
 
+// sound reports whether the ids and paths of a share are such as this program writes. A member of a
+// team can write any: a share with others is void, so that none reaches an answer.
+func (x *shared) sound() bool {
+	return strings.HasPrefix(x.ID, "s-") && !strings.ContainsAny(x.ID, `/\`) && prose.IsWord(x.ID, x.From, x.To) &&
+		prose.IsWord(x.Seen...) && prose.IsWord(x.PulledBy...) &&
+		!slices.ContainsFunc(x.Files, func(f stored) bool {
+			return !filepath.IsLocal(filepath.FromSlash(f.Path)) || !prose.IsWord(f.Redacted...)
+		})
+}
+
 func (s *state) fold(e event) {
-	if e.Push != nil {
+	if e.Push != nil && e.Push.sound() {
 		s.shares[e.Push.ID] = e.Push
 	}
 	for _, id := range e.Clear {
 		delete(s.shares, id)
 	}
-	if e.Pull == nil {
+	if e.Pull == nil || !prose.IsWord(e.Pull.By) {
 		return
 	}
 	for _, id := range e.Pull.IDs {
@@ -159,7 +172,9 @@ func (m machine) Decode(data []byte) (*state, error) {
 	}
 	s := m.New()
 	for _, x := range d.Shares {
-		s.shares[x.ID] = x
+		if x != nil && x.sound() { // a snapshot may come from another machine
+			s.shares[x.ID] = x
+		}
 	}
 	return s, nil
 }
