@@ -391,6 +391,9 @@ func (s *stores) find(ctx context.Context, sc op.Scope) (projectPlace, error) {
 	other := false
 	found, err := projects.Lookup(ctx, dir) // nothing is recorded that the call may not reach
 	if err = reachable(sc, found, err); err == nil {
+		err = s.servable(ctx, sc, projects, found)
+	}
+	if err == nil {
 		other, err = s.stay(ctx, sc, projects, found)
 	}
 	if err == nil {

@@ -103,6 +103,36 @@ func (s *stores) everything(root string) bool {
 	return root == home
 }
 
+// servable keeps a call over a server from naming any directory as its project: it would be told what
+// lies there. The home directory and the root of a file system are none. A directory that is no known
+// project must lie in one of the caller's own, or be the first that a session of this machine's user
+// names where it has none.
+func (s *stores) servable(ctx context.Context, sc op.Scope, projects *project.Registry, found project.Project) error {
+	g := sc.Grant
+	if g == nil && sc.Caller.Workspace == nil || sc.Project == "" || g != nil && sc.Project == g.Project {
+		return nil
+	}
+	if s.everything(found.Root) {
+		return &op.ForbiddenError{What: found.Root + " is no project over a server: name a directory in it"}
+	}
+	if found.Known {
+		return nil
+	}
+	var own []project.Project
+	if sc.Caller.Workspace != nil {
+		own = s.ownProjects(ctx, sc, projects)
+	} else if g.Project != "" {
+		if p, err := projects.Lookup(ctx, g.Project); err == nil {
+			own = append(own, p)
+		}
+	}
+	if slices.ContainsFunc(own, func(p project.Project) bool { return !s.everything(p.Root) && relativeTo(p.Root, found.Root) != "" }) ||
+		len(own) == 0 && sc.Caller.Workspace != nil && (g == nil || !g.NoFiles) {
+		return nil
+	}
+	return &op.ForbiddenError{What: found.Root + " is not this session's, and no known project: a person makes it one with a first fact there (lean-ctx remember)"}
+}
+
 // stay keeps a call over MCP in the projects of its session. Another one it may read if both
 // allow the search across projects, and write if the user's configuration says so. Where the
 // session has no project, the first one that is named is the session's. other: it is another one.

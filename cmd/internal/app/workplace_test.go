@@ -71,14 +71,60 @@ func TestServerInTheHomeDirectory(t *testing.T) {
 	if got := c.must("ctx_recall", `{"action":"recall","category":"where"}`); !strings.Contains(got, "STORED") {
 		t.Errorf("got %s", got)
 	}
-	refusedWith(t, "another", c.call("ctx_knowledge", strings.Replace(rememberHere, "{", `{"project":"`+filepath.Join(dir, "work/other")+`",`, 1)), "is not this session's", "cross_project_write")
+	refusedWith(t, "another", c.call("ctx_knowledge", strings.Replace(rememberHere, "{", `{"project":"`+filepath.Join(dir, "work/other")+`",`, 1)), "is not this session's", "no known project")
 	// Another connection knows nothing of it.
 	refusedWith(t, "another connection", dial(t, s, "").call("ctx_knowledge", rememberHere), "is no project unless it is named")
 	// The home directory itself, if it is meant.
 	if got := s.with(t, dir).call("ctx_knowledge", rememberHere); !strings.HasPrefix(got, "!") {
 		t.Errorf("a client that is open in the home directory: %s", got)
 	}
-	dial(t, s, "").must("ctx_knowledge", strings.Replace(rememberHere, "{", `{"project":"~",`, 1))
+	refusedWith(t, "named", dial(t, s, "").call("ctx_knowledge", strings.Replace(rememberHere, "{", `{"project":"~",`, 1)), "is no project over a server")
+}
+
+// A call over a server names a known project, or a directory in its own: else it would list any.
+func TestServersListNoStrangeDirectory(t *testing.T) {
+	dir := unplaced(t, "work/app/part/.git", "work/other", "private")
+	app, other, private := filepath.Join(dir, "work", "app"), filepath.Join(dir, "work", "other"), filepath.Join(dir, "private")
+	if err := os.WriteFile(filepath.Join(private, "plan.md"), []byte("# My secret plan\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	serving(t).with(t, other).must("ctx_knowledge", rememberHere)
+	t.Setenv(config.ProjectVar, app)
+	own := serveHTTP(t, serveArgs{})
+	const text = "0123456789abcdef0123"
+	tokens := filepath.Join(dir, "tokens.json")
+	if err := os.WriteFile(tokens, []byte(`{"tokens":[{"name":"ci","token":"`+text+`","projects":["*"],"rights":"read"}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ci := serveHTTP(t, serveArgs{TokenFile: tokens})
+	ci.token = text
+	session := own.dial(t, "/mcp", "")
+	ways := map[string]func(project string) string{
+		"stdio": func(p string) string {
+			return serving(t).with(t, app).call("ctx_overview", fmt.Sprintf(`{"project":%q}`, p))
+		},
+		"HTTP": func(p string) string { return session.call("ctx_overview", fmt.Sprintf(`{"project":%q}`, p)) },
+		"API": func(p string) string {
+			_, text := own.post(t, "/api/overview", fmt.Sprintf(`{"project":%q}`, p))
+			return text
+		},
+		"read token": func(p string) string {
+			_, text := ci.post(t, "/api/overview", fmt.Sprintf(`{"project":%q}`, p))
+			return text
+		},
+	}
+	for way, call := range ways {
+		for _, place := range []string{private, "/", "~", dir, filepath.Join(dir, "data")} {
+			if got := call(place); strings.Contains(got, "secret plan") || !strings.Contains(got, "no known project") && !strings.Contains(got, "no project over a server") {
+				t.Errorf("%s: %s: %s", way, place, got)
+			}
+		}
+		for _, place := range []string{app, filepath.Join(app, "part"), other} {
+			if got := call(place); strings.Contains(got, "no known project") || strings.Contains(got, "no project over a server") {
+				t.Errorf("%s: %s: %s", way, place, got)
+			}
+		}
+	}
 }
 
 func TestRootOfTheClient(t *testing.T) {
