@@ -55,10 +55,8 @@ func grounds(ctx context.Context, s *Store, texts []string) (list []Ground, err 
 		for i, v := range c.versions {
 			list[i] = Ground{Version: v, Evidence: l.pieces.Evidence(&c.ranked[i])}
 		}
-		if l.parsed.Asks() {
-			if answers := l.parsed.Rank(c.ranked, l.meaning.compared()); len(answers) > 0 && !answers[0].Maybe {
-				list[answers[0].Index].Answer = answers[0].Score
-			}
+		if answers := l.parsed.Rank(c.ranked, l.meaning.compared()); len(answers) > 0 && !answers[0].Maybe {
+			list[answers[0].Index].Answer = answers[0].Score
 		}
 	})
 	return list, err

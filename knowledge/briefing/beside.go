@@ -30,9 +30,8 @@ const (
 	minBesideShare  = 4   // a quarter of them at most is not confirmed here
 )
 
-// Beside chooses what to tell beside a prompt: the facts that the whole or one of its clauses is about, the likeliest first. A question is
-// answered.
-// told reports whether the reader knows a version already.
+// Beside chooses what to tell beside a prompt: the facts that the whole or one of its clauses is about, the likeliest first, and
+// recall's first answer to it where that is a firm one. told reports whether the reader knows a version already.
 func Beside(ctx context.Context, s *knowledge.Store, prompt string, told func(id string) bool) ([]Line, error) {
 	grounds, err := knowledge.Grounds(ctx, s, prompt)
 	if err != nil {
@@ -48,7 +47,7 @@ func Beside(ctx context.Context, s *knowledge.Store, prompt string, told func(id
 			score += userEvidence
 		}
 		if g.Answer > 0 {
-			list = append(list, Line{g.Version, fmt.Sprintf("answers the question (%.0f%%)", 100*g.Answer), max(score, minEvidence)})
+			list = append(list, Line{g.Version, fmt.Sprintf("answers the prompt (%.0f%%)", 100*g.Answer), max(score, minEvidence)})
 			continue
 		}
 		if score < minEvidence {

@@ -292,13 +292,19 @@ func (o *Inputs) selection(c *choice) Selection {
 			r.Map = ""
 		}
 	}
-	// What the facts left of the budget is for the lines that follow them.
-	if left := budget - len(formats.FormatAAAK(r.Rooms)) - len(r.Map) - len(r.tail()); left > 0 {
+	// What the facts left of the budget is for the lines that follow them. A part of their share may be in what is left.
+	rest := budget - len(formats.FormatAAAK(r.Rooms)) - len(r.Map)
+	for left := rest - len(r.tail()); left > 0; {
 		full := all // of decisions too
 		full.News, full.MoreNews = r.News, r.MoreNews
 		full.fit(budget/tailShare+left, budget/gotchaShare, worst)
+		if over := len(full.tail()) - rest; over > 0 {
+			left -= over
+			continue
+		}
 		r.Tasks, r.NextTask, r.LastTask, r.Decisions, r.Disputes, r.Gotchas, r.Reminders, r.Agents = full.Tasks, full.NextTask, full.LastTask, full.Decisions, full.Disputes, full.Gotchas, full.Reminders, full.Agents
 		r.MoreTasks, r.MoreDisputes, r.MoreGotchas, r.MoreReminders, r.MoreAgents = full.MoreTasks, full.MoreDisputes, full.MoreGotchas, full.MoreReminders, full.MoreAgents
+		break
 	}
 	for _, text := range r.Gotchas {
 		r.take(told[text], "gotcha", true)
