@@ -82,6 +82,13 @@ func (r *run) serve(ctx context.Context, sc op.Scope, a serveArgs) (plainText, e
 		}
 		return "", err
 	}
+	server.OnNextCode(func() {
+		next := g
+		next.code = server.Code()
+		if page, _, err := r.page(next, a); err == nil && !a.Open {
+			_, _ = fmt.Fprintf(r.out, "  Page, for one more login: %s\n", page) // who cannot see it starts serve again
+		}
+	})
 	if err := server.Serve(ctx, shutdownGrace, listeners...); err != nil {
 		return "", err
 	}
@@ -225,16 +232,26 @@ type greeting struct {
 // browser finds it: on 127.0.0.1 any other server of this machine would get its cookie.
 // The address logs a browser in at the page, and lets no program in.
 func (r *run) greet(g greeting, a serveArgs) error {
+	page, warning, err := r.page(g, a)
+	if err != nil {
+		return err
+	}
 	base := g.scheme + "://" + g.addr
-	page, warning := base+"/", ""
+	_, err = fmt.Fprintf(r.out, "Serving at %s\n  Page: %s\n%s  MCP:  %s/mcp\n  A2A:  %s/a2a\n", base, page, warning, base, base)
+	return err
+}
+
+// page is the address of the page, with the lines that warn of what it lacks.
+func (r *run) page(g greeting, a serveArgs) (page, warning string, err error) {
+	page = g.scheme + "://" + g.addr + "/"
 	if _, loopback, _ := a.check(); loopback && !a.Open {
 		name, err := web.PageHost(r.stores.config.DataDir)
 		if err != nil {
-			return err
+			return "", "", err
 		}
 		host, port, err := net.SplitHostPort(g.addr)
 		if err != nil {
-			return err
+			return "", "", err
 		}
 		const shared = "every other server there that the browser visits gets the page's cookie"
 		page += "?token=" + g.code
@@ -248,8 +265,7 @@ func (r *run) greet(g greeting, a serveArgs) error {
 			warning = fmt.Sprintf("        The page has no host name of its own at %s: %s.\n", host, shared)
 		}
 	}
-	_, err := fmt.Fprintf(r.out, "Serving at %s\n  Page: %s\n%s  MCP:  %s/mcp\n  A2A:  %s/a2a\n", base, page, warning, base, base)
-	return err
+	return page, warning, nil
 }
 
 func webProject(p project.Project) web.Project {

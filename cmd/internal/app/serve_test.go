@@ -392,6 +392,25 @@ func TestServeGreets(t *testing.T) {
 	if answer.StatusCode != http.StatusOK || answer.Request.URL.RawQuery != "" {
 		t.Errorf("%s at %s", answer.Status, answer.Request.URL)
 	}
+	for !strings.Contains(greeting.String(), "for one more login: ") || !strings.HasSuffix(greeting.String(), "\n") {
+		n, err := out.Read(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		greeting.Write(b[:n])
+	}
+	_, next, _ := strings.Cut(strings.TrimSpace(greeting.String()), "for one more login: ")
+	stranger := &http.Client{Transport: browser.Transport}
+	for address, want := range map[string]int{page: http.StatusUnauthorized, next: http.StatusOK} {
+		stranger.Jar, _ = cookiejar.New(nil)
+		if answer, err = stranger.Get(address); err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("another browser at %s: %s", address, answer.Status)
+		}
+	}
 	if answer, err = browser.Get("http://" + at + "/"); err != nil { // the cookie is for the page's name alone
 		t.Fatal(err)
 	}

@@ -57,6 +57,11 @@ func (t *Tokens) session(id string, now time.Time) (found *token, renewed string
 	return found, renewed
 }
 
+func (t *Tokens) hasSession(id string, now time.Time) bool {
+	found, _ := t.session(id, now)
+	return found != nil
+}
+
 // PageHost is a host name that only this machine's user knows, for the page: no other server
 // gets its cookie. Browsers take every name below localhost to be this machine.
 func PageHost(dataDir string) (string, error) {
@@ -129,7 +134,7 @@ func (s *Server) authorized(next http.Handler) http.Handler {
 
 func (s *Server) unauthorized(w http.ResponseWriter) {
 	w.Header().Set("WWW-Authenticate", `Bearer realm="lean-ctx"`)
-	refuse(w, http.StatusUnauthorized, "unauthorized", "a token is needed: open the address that lean-ctx serve printed, or send Authorization: Bearer …")
+	refuse(w, http.StatusUnauthorized, "unauthorized", "a token is needed: open the address that lean-ctx serve printed last (each logs in once, then it prints the next), or send Authorization: Bearer …")
 }
 
 // programs refuses a session of the page: what is for programs needs a token.
@@ -159,13 +164,13 @@ func (s *Server) people(next http.Handler) http.Handler {
 // and gives the browser a session.
 func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	t := s.o.Tokens.findLogin(q.Get("token"))
-	if t == nil {
+	_, port, _ := splitHost(r.Host)
+	if t := s.o.Tokens.findLogin(q.Get("token")); t != nil {
+		s.setCookie(w, cookieName(port), t.newSession(rand.Text(), s.now()))
+	} else if c, err := r.Cookie(cookieName(port)); err != nil || !s.o.Tokens.hasSession(c.Value, s.now()) { // the address may be opened again in the same browser
 		s.unauthorized(w)
 		return
 	}
-	_, port, _ := splitHost(r.Host)
-	s.setCookie(w, cookieName(port), t.newSession(rand.Text(), s.now()))
 	q.Del("token")
 	to := &url.URL{Path: "/" + strings.TrimLeft(r.URL.Path, "/"), RawQuery: q.Encode()} // never another host
 	w.Header().Set("Cache-Control", "no-store")

@@ -193,10 +193,26 @@ func TestTheFormerCookieIsTakenAway(t *testing.T) {
 // server knows it.
 func TestTheCodeOfAnAddress(t *testing.T) {
 	f, other := serve(t, nil), serve(t, nil)
+	told := make(chan bool, 2)
+	f.server.OnNextCode(func() { told <- true })
 	code := f.server.Code()
-	if c := f.logInAs(t, code); c.Value == "" || strings.Contains(c.Value, code) {
+	c := f.logInAs(t, code)
+	if c.Value == "" || strings.Contains(c.Value, code) {
 		t.Errorf("cookie %v", c)
 	}
+	// It logs one browser in. Another needs the next one.
+	if status, text := f.do(t, f.request(t, http.MethodGet, "/?token="+code, "", bare)); status != 401 || !strings.Contains(text, "each logs in once") {
+		t.Errorf("a second login: %d %s", status, text)
+	}
+	if status, _ := f.visit(t, "/?token="+code, c); status == 401 {
+		t.Error("the same browser opens its address again")
+	}
+	<-told
+	next := f.server.Code()
+	if c := f.logInAs(t, next); c.Value == "" {
+		t.Error("the next code logs nobody in")
+	}
+	code = f.server.Code()
 	for _, path := range []string{"/", "/projects", "/events"} {
 		if status, _ := f.do(t, f.request(t, http.MethodGet, path, "", bearer(code))); status != 401 {
 			t.Errorf("as a token at %s: %d", path, status)

@@ -31,14 +31,17 @@ type Tokens struct {
 	own  *token // of this machine's user; nil: there is none
 	open *token // of whoever comes without one; nil: nobody is let in
 
-	// code logs a browser in, in place of own, and is good for nothing else. It ends with this
-	// server, so it is of no use to whoever listens at its address afterwards.
-	code string
-
 	file   string // named tokens; empty: none
 	logger *slog.Logger
 
-	mu       sync.Mutex
+	mu sync.Mutex
+
+	// code logs one browser in, in place of own, and is good for nothing else. It ends with its
+	// first use, so it is of no use to who sees the address later: in a list of processes, in a
+	// browser's history. nextCode is called when there is another one, if it is not nil.
+	code     string
+	nextCode func()
+
 	named    []*token
 	text     []byte            // of the file that named was read from
 	projects map[string]*token // made of own, by the project's hash
@@ -263,13 +266,31 @@ func (t *Tokens) find(text string) *token {
 	return nil
 }
 
-// Code logs a browser of this machine's user in at this server. It is empty where there is no
+// Code logs one browser of this machine's user in at this server. It is empty where there is no
 // token of this machine.
-func (t *Tokens) Code() string { return t.code }
+func (t *Tokens) Code() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.code
+}
 
-// findLogin is the token that logs a browser in with a text, or nil.
+// takeCode reports whether a text is the code, and makes another one then.
+func (t *Tokens) takeCode(text string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.code == "" || subtle.ConstantTimeCompare([]byte(text), []byte(t.code)) != 1 {
+		return false
+	}
+	t.code = rand.Text()
+	if t.nextCode != nil {
+		go t.nextCode() // who is told may take its time
+	}
+	return true
+}
+
+// findLogin is the token that logs a browser in with a text, or nil. It uses a code up.
 func (t *Tokens) findLogin(text string) *token {
-	if t.code != "" && subtle.ConstantTimeCompare([]byte(text), []byte(t.code)) == 1 {
+	if t.takeCode(text) {
 		return t.own
 	}
 	return t.findListed(text)

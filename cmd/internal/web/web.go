@@ -119,8 +119,12 @@ func New(o Options) *Server {
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.routes.ServeHTTP(w, r) }
 
-// Code logs a browser of this machine's user in; see [Tokens.Code].
+// Code logs one browser of this machine's user in; see [Tokens.Code].
 func (s *Server) Code() string { return s.o.Tokens.Code() }
+
+// OnNextCode sets what is called when a code was used and there is another one. It is set before
+// [Server.Serve].
+func (s *Server) OnNextCode(f func()) { s.o.Tokens.nextCode = f }
 
 // limits are how long a client may take, and how often a server looks for changes while
 // somebody wants to know of them. Nothing limits how long an operation may take.
