@@ -407,6 +407,9 @@ func (s *core) Export(ctx context.Context, a PlanExport) (ExportedPlan, error) {
 	if a.File == "" {
 		return ExportedPlan{Tasks: len(items), Data: b.String()}, nil
 	}
+	if err := args.Inside(s.opts.ProjectRoot, a.File); err != nil {
+		return ExportedPlan{}, refusal.Argument("file", "%s %v", prose.Line(a.File), err)
+	}
 	return ExportedPlan{File: a.File, Tasks: len(items)}, os.WriteFile(a.File, b.Bytes(), 0o600)
 }
 

@@ -689,3 +689,21 @@ func TestEmptyEpic(t *testing.T) {
 		t.Error(r.Text())
 	}
 }
+
+// A link of the repository leads an export to no file of the user.
+func TestExportFollowsNoLinkOutOfTheProject(t *testing.T) {
+	root, far := t.TempDir(), filepath.Join(t.TempDir(), "rc")
+	if err := os.WriteFile(far, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(far, filepath.Join(root, "PLAN.md")); err != nil {
+		t.Skip(err)
+	}
+	s := open(t, t.TempDir(), &Options{ProjectRoot: root})
+	if _, err := s.Export(t.Context(), PlanExport{File: filepath.Join(root, "PLAN.md")}); err == nil || !strings.Contains(err.Error(), "leads out of the project") {
+		t.Errorf("got %v", err)
+	}
+	if text, err := os.ReadFile(far); err != nil || string(text) != "mine" {
+		t.Errorf("%q, %v", text, err)
+	}
+}

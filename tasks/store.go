@@ -40,7 +40,7 @@ type Directory interface {
 
 // Options of a store. The zero value works.
 type Options struct {
-	ProjectRoot string           // for the log only
+	ProjectRoot string           // for the log, and so that no link leads a file out of it
 	ProjectHash string           // the project whose tasks a handle sees
 	Version     string           // of this program, for the agent card
 	LongLived   bool             // a server: snapshots are written in the background
