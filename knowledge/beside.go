@@ -17,6 +17,10 @@ type Ground struct {
 	Answer float64 // the probability that it answers the text, if that is a question and this its first firm answer
 }
 
+// leastGround is the evidence that recall's answer to a prompt that asks nothing needs: "go" and "add a
+// test" are about no fact.
+const leastGround = 2.5
+
 // maxSpoken is how many bytes of a prompt are read as one piece.
 const maxSpoken = 4 << 10
 
@@ -55,7 +59,8 @@ func grounds(ctx context.Context, s *Store, texts []string) (list []Ground, err 
 		for i, v := range c.versions {
 			list[i] = Ground{Version: v, Evidence: l.pieces.Evidence(&c.ranked[i])}
 		}
-		if answers := l.parsed.Rank(c.ranked, l.meaning.compared()); len(answers) > 0 && !answers[0].Maybe {
+		answers := l.parsed.Rank(c.ranked, l.meaning.compared())
+		if len(answers) > 0 && !answers[0].Maybe && (l.parsed.Asks() || list[answers[0].Index].Of() >= leastGround) {
 			list[answers[0].Index].Answer = answers[0].Score
 		}
 	})
