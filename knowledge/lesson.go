@@ -82,7 +82,7 @@ func Pattern(ctx context.Context, s *Store, a Lesson) (Learned, error) {
 	if err != nil {
 		return Learned{}, renamed(err, "key", "pattern_type")
 	}
-	r, err := s.assert(ctx, c, func(state.Reader, *Checked) {})
+	r, err := s.assert(ctx, c, nil)
 	return Learned{Remembered: r}, err
 }
 

@@ -23,16 +23,18 @@ func (s *Store) Remember(ctx context.Context, a Assertion) (Remembered, error) {
 	if err != nil {
 		return Remembered{}, err
 	}
-	return s.assert(ctx, c, func(state.Reader, *Checked) {})
+	return s.assert(ctx, c, nil)
 }
 
-// assert asserts what was checked, after complete has given it what depends on the facts.
+// assert asserts what was checked, after complete has given it what depends on the facts; nil: nothing does.
 func (s *Store) assert(ctx context.Context, c Checked, complete func(state.Reader, *Checked)) (r Remembered, err error) {
 	s.advice.writers.Add(1)
 	err = s.UpdateSome(ctx, func(st state.Reader, now time.Time) ([]state.Event, error) {
 		var events []state.Event
 		a := c
-		complete(st, &a)
+		if complete != nil {
+			complete(st, &a)
+		}
 		a.asShown(st)
 		events, r, err = assertHere(st, a, now, s.present(now))
 		if r.Outcome != Confirmed {

@@ -413,8 +413,11 @@ func (s *core) Export(ctx context.Context, a PlanExport) (ExportedPlan, error) {
 	return ExportedPlan{File: a.File, Tasks: len(items)}, os.WriteFile(a.File, b.Bytes(), 0o600)
 }
 
-// IsExport reports whether a file is a checklist that [Store.Export] wrote.
+// IsExport reports whether a path is that of a checklist that [Store.Export] wrote.
 func IsExport(path string) (bool, error) {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return false, err
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false, err

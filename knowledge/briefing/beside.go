@@ -27,7 +27,6 @@ const (
 
 	maxBeside       = 6   // facts beside a prompt
 	maxBesideTokens = 250 // and their tokens
-	minBesideShare  = 4   // a quarter of them at most is not confirmed here
 )
 
 // Beside chooses what to tell beside a prompt: the facts that the whole or one of its clauses is about, the likeliest first, and
@@ -67,19 +66,12 @@ func weighsMore(v *fact.Version) bool {
 // quarter at most.
 func few(list []Line, most, tokens int) (out []Line) {
 	slices.SortFunc(list, func(a, b Line) int {
-		x, y := fact.Unconfirmed(a.Version), fact.Unconfirmed(b.Version)
-		if x != y {
-			if x {
-				return 1
-			}
-			return -1
-		}
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Version.Category, b.Version.Category), cmp.Compare(a.Version.Key, b.Version.Key), cmp.Compare(a.Version.ID, b.Version.ID))
+		return cmp.Or(fact.UnconfirmedLast(a.Version, b.Version), cmp.Compare(b.Score, a.Score), cmp.Compare(a.Version.Category, b.Version.Category), cmp.Compare(a.Version.Key, b.Version.Key), cmp.Compare(a.Version.ID, b.Version.ID))
 	})
-	foreign := max(1, most/minBesideShare)
+	foreign := max(1, most/foreignShare)
 	left := tokens * bytesPerToken
 	for _, x := range list {
-		cost := len(x.Version.Category) + len(x.Version.Key) + min(len(x.Version.Value), maxLine) + len("[/] (u, 2006-01-02)\n")
+		cost := len(x.Version.Category) + len(x.Version.Key) + min(len(x.Version.Value), prose.MaxShortLine) + len("[/] (u, 2006-01-02)\n")
 		if len(out) == most || cost > left {
 			break
 		}
@@ -95,9 +87,6 @@ func few(list []Line, most, tokens int) (out []Line) {
 	return out
 }
 
-// maxLine is how many bytes of a value a line shows.
-const maxLine = 400
-
 // Text is the line as it is shown, with where it came from.
 func (x *Line) Text() string {
 	v := x.Version
@@ -108,10 +97,5 @@ func (x *Line) Text() string {
 	case fact.ByUser(v):
 		mark = " (u, " + fact.Day(v.ValidFrom) + ")"
 	}
-	return "[" + line(v.Category) + "/" + line(v.Key) + "] " + line(fact.Text(v)) + mark
-}
-
-// line makes a text one line that imitates no other.
-func line(s string) string {
-	return prose.Line(prose.Clip(strings.Join(strings.Fields(s), " "), maxLine))
+	return "[" + prose.ShortLine(v.Category) + "/" + prose.ShortLine(v.Key) + "] " + prose.ShortLine(fact.Text(v)) + mark
 }

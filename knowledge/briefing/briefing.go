@@ -6,12 +6,15 @@
 //
 // # Order
 //
-// Facts come first. Those that recall finds for the caller's task lead; they get up to half of
-// the budget and two thirds of the number of facts. Then come pinned facts, a user's first, then
-// the rest by salience; ties by name. Rooms are in the order of their best fact. Half of the
-// budget is for what follows: what others recorded since the last session, the caller's tasks,
-// the newest decisions, the worst gotchas, reminders that match or are due, and the agents at
-// work. What is left out is counted.
+// Facts come first. What is pinned has a quarter of the budget. Then come the facts that recall finds
+// for the caller's task, up to half of the budget. The others follow by class: critical, a user's
+// rules, a user's other facts, other rules, the rest by salience, and what nobody has confirmed here.
+// Rules take turns by room, so that no room takes the place of the others. Rooms are in the order of
+// their best fact. A line counts what is left out, by room.
+//
+// The lines after the facts tell the news since the last session, the caller's tasks, disputes,
+// gotchas, reminders, who works here, and the newest decisions. Each has a share of the budget
+// ([newsShare], [gotchaShare], [tailShare]), and what the facts leave.
 //
 // # The same bytes
 //

@@ -237,7 +237,7 @@ const (
 	newsShare    = 4
 	gotchaShare  = 4  // for critical gotchas
 	tailShare    = 10 // for the lines that follow the facts
-	foreignShare = 4  // of what a task needs, for what is not confirmed
+	foreignShare = 4  // for what is not confirmed, of what a task needs and of what is told beside a prompt
 )
 
 // selection makes the briefing of what may be chosen.
@@ -283,12 +283,12 @@ func (o *Inputs) selection(c *choice) Selection {
 	slices.SortFunc(c.pins, pinnedFirst)
 	heap.Init(&c.all)
 	chosen := r.Chosen
-	shown := r.fill(c, first, whole, budget-len(r.tail()))
+	taken := r.fill(c, first, whole, budget-len(r.tail()))
 	if r.MoreFacts > 0 { // the line that counts them takes room too
 		r.Chosen = chosen
 		most := min(maxMap, max(minMap, budget/5))
-		shown = r.fill(c, first, whole, budget-len(r.tail())-most)
-		if r.Map = r.mapLine(c, shown, most); len(r.tail())+len(r.Map) > budget {
+		taken = r.fill(c, first, whole, budget-len(r.tail())-most)
+		if r.Map = r.mapLine(c, taken.inRoom, most); len(r.tail())+len(r.Map) > budget {
 			r.Map = ""
 		}
 	}
@@ -302,8 +302,9 @@ func (o *Inputs) selection(c *choice) Selection {
 			left -= over
 			continue
 		}
-		r.Tasks, r.NextTask, r.LastTask, r.Decisions, r.Disputes, r.Gotchas, r.Reminders, r.Agents = full.Tasks, full.NextTask, full.LastTask, full.Decisions, full.Disputes, full.Gotchas, full.Reminders, full.Agents
-		r.MoreTasks, r.MoreDisputes, r.MoreGotchas, r.MoreReminders, r.MoreAgents = full.MoreTasks, full.MoreDisputes, full.MoreGotchas, full.MoreReminders, full.MoreAgents
+		full.Rooms, full.Map, full.Chosen = r.Rooms, r.Map, r.Chosen
+		full.MoreFacts, full.MoreRooms, full.MorePinned = r.MoreFacts, r.MoreRooms, r.MorePinned
+		r = full
 		break
 	}
 	for _, text := range r.Gotchas {
@@ -312,7 +313,7 @@ func (o *Inputs) selection(c *choice) Selection {
 	for _, x := range r.Chosen {
 		r.Facts = append(r.Facts, x.Category+"/"+x.Key)
 	}
-	decisions = slices.DeleteFunc(decisions[:len(r.Decisions)], func(v *fact.Version) bool { return shown[v.ID] || inNews[v.ID] })
+	decisions = slices.DeleteFunc(decisions[:len(r.Decisions)], func(v *fact.Version) bool { return taken.shown[v.ID] || inNews[v.ID] })
 	r.Decisions = texts(decisions)
 	return r
 }
@@ -660,14 +661,10 @@ const (
 )
 
 // mapLine counts the facts that are left out, by room, the fullest first. It says where to ask, in so many bytes.
-func (r *Selection) mapLine(c *choice, shown map[string]bool, most int) string {
+func (r *Selection) mapLine(c *choice, taken map[string]int, most int) string {
 	left := maps.Clone(c.rooms)
-	for _, list := range []candidates{c.all, c.best} {
-		for _, x := range list {
-			if shown[x.ID] {
-				left[x.name.Category]--
-			}
-		}
+	for room, n := range taken {
+		left[room] -= n
 	}
 	rooms := slices.SortedFunc(maps.Keys(left), func(a, b string) int { return cmp.Or(cmp.Compare(left[b], left[a]), cmp.Compare(a, b)) })
 	text := fmt.Sprintf("+%d more", r.MoreFacts)
@@ -702,35 +699,37 @@ type filler struct {
 	cut    bool            // a user's standing facts end at their first sentence
 	shown  map[string]bool // versions
 	at     map[string]int  // by folded room: its place
-	taken  map[string]int  // by folded room: how many facts of it are taken
+	inRoom map[string]int  // by folded room: how many facts of it are taken
+}
+
+func newFiller(r *Selection, c *choice, budget int, cut bool) *filler {
+	return &filler{r, c, budget, cut, map[string]bool{}, map[string]int{}, map[string]int{}}
 }
 
 // fill takes facts while they fit in a budget, of a whole one in bytes: pinned ones up to their share, then those for the task
 // up to theirs, then the others in the order of their classes. Rooms come in the order of their best fact. Where a user's
-// standing facts do not all fit, each ends at its first sentence. It returns the ids of the versions taken.
-func (r *Selection) fill(c *choice, first []*candidate, whole, budget int) (shown map[string]bool) {
-	f := filler{r, c, budget, false, map[string]bool{}, map[string]int{}, map[string]int{}}
-	before := r.Chosen
-	f.all(first, whole)
-	if f.cut { // they do not all fit
-		f = filler{r, c, budget, true, map[string]bool{}, map[string]int{}, map[string]int{}}
-		r.Chosen = slices.Clone(before)
+// standing facts do not all fit, each ends at its first sentence.
+func (r *Selection) fill(c *choice, first []*candidate, whole, budget int) *filler {
+	before := slices.Clip(r.Chosen)
+	f := newFiller(r, c, budget, false)
+	if !f.all(first, whole) {
+		r.Chosen = before
+		f = newFiller(r, c, budget, true)
 		f.all(first, whole)
 	}
 	r.MoreRooms = 0
 	for name, n := range c.rooms {
-		if n > f.taken[name] {
+		if n > f.inRoom[name] {
 			r.MoreRooms++
 		}
 	}
-	return f.shown
+	return f
 }
 
-// all takes what fits. Unless it cuts, it ends and sets cut when a user's standing fact does not fit.
-func (f *filler) all(first []*candidate, whole int) {
+// all takes what fits. It ends and returns false when a user's standing fact does not fit whole.
+func (f *filler) all(first []*candidate, whole int) bool {
 	c := f.choice
 	f.Rooms, f.MoreFacts, f.MorePinned = nil, len(c.all)+len(c.best), len(c.pins)
-	cutting := f.cut
 	share := min(whole/pinnedShare, f.budget)
 	for _, x := range c.pins {
 		if cost, ok := f.take(x, share, "pinned"); ok {
@@ -752,8 +751,8 @@ func (f *filler) all(first []*candidate, whole int) {
 			}
 			if cost, ok := f.take(x, most, "for the task"); ok {
 				task -= cost
-				if foreign -= cost; !later {
-					foreign += cost
+				if later {
+					foreign -= cost
 				}
 			}
 		}
@@ -767,14 +766,14 @@ func (f *filler) all(first []*candidate, whole int) {
 			tries = 0
 			continue
 		}
-		if x.class == userStanding && !cutting {
-			f.cut = true
-			return
+		if x.class == userStanding && !f.cut {
+			return false
 		}
 		if tries++; tries == fillTries {
 			break
 		}
 	}
+	return true
 }
 
 // take takes a fact if it costs no more than most.
@@ -784,10 +783,9 @@ func (f *filler) take(x *candidate, most int, why string) (cost int, ok bool) {
 		return 0, false
 	}
 	i, known := f.at[x.name.Category]
-	room, value := roomOf(v, f.choice.today), fact.Text(v)
+	room := roomOf(v, f.choice.today)
 	if f.cut && x.class == userStanding {
-		value = firstSentence(value)
-		room.Pairs[0].Value = shorten(value, valueBytes)
+		room.Pairs[0].Value = shorten(firstSentence(fact.Text(v)), valueBytes)
 	}
 	if cost = costOf(room, known); cost > min(most, f.budget) {
 		return cost, false
@@ -798,7 +796,7 @@ func (f *filler) take(x *candidate, most int, why string) (cost int, ok bool) {
 		f.MorePinned--
 	}
 	f.shown[x.ID] = true
-	f.taken[x.name.Category]++
+	f.inRoom[x.name.Category]++
 	f.Selection.take(v, why, len(room.Pairs[0].Value) == len(fact.Text(v)))
 	if known {
 		f.Rooms[i].Pairs = append(f.Rooms[i].Pairs, room.Pairs...)

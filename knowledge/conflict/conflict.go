@@ -464,7 +464,7 @@ func suffixed(n string) (digits, unit string) {
 	return n[:i], n[i:]
 }
 
-// measure has a number be a quantity. Two are the same where package verdict says so.
+// measure gives a number its unit. Two quantities are the same where package verdict says so.
 func (x *number) measure(digits, unit, dimension string) {
 	x.unit, x.text = dimension, digits+" "+unit
 	if form, ok := verdict.Quantity(digits, unit); ok {

@@ -69,14 +69,8 @@ func SeverityOf(v *Version) string {
 // WorstFirst orders gotchas: what is unconfirmed last, then by severity, then by how often it was
 // recorded.
 func WorstFirst(a, b *Version) int {
-	if x, y := Unconfirmed(a), Unconfirmed(b); x != y {
-		if x {
-			return 1
-		}
-		return -1
-	}
 	rank := func(v *Version) int { return slices.Index(Severities, SeverityOf(v)) }
-	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.ConfirmationCount, a.ConfirmationCount), strings.Compare(a.Value, b.Value))
+	return cmp.Or(UnconfirmedLast(a, b), cmp.Compare(rank(a), rank(b)), cmp.Compare(b.ConfirmationCount, a.ConfirmationCount), strings.Compare(a.Value, b.Value))
 }
 
 // IsSeverity reports whether a tag of a gotcha is its severity.
@@ -90,8 +84,7 @@ func Text(v *Version) string {
 	return v.Value + " (e.g. " + strings.Join(v.Examples, ", ") + ")"
 }
 
-// GotchaNamed is the name of the gotcha with a trigger: that of the one that there is, else one that
-// is free.
+// GotchaNamed is the name of the gotcha with a trigger. If there is none yet, the name is a free one.
 func GotchaNamed(trigger string, versions func(ID) []*Version) (category, key string) {
 	trigger, _ = GotchaParts(GotchaValue(trigger, ""))
 	same := func(v *Version) bool {

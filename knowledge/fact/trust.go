@@ -12,6 +12,17 @@ type Trust struct {
 // TrustIn is how far a version is to be trusted.
 func TrustIn(v *Version) Trust { return Trust{Unconfirmed(v)} }
 
+// UnconfirmedLast orders what nobody has confirmed here after the rest.
+func UnconfirmedLast(a, b *Version) int {
+	switch x, y := Unconfirmed(a), Unconfirmed(b); {
+	case x == y:
+		return 0
+	case x:
+		return 1
+	}
+	return -1
+}
+
 // Mark is what stands after a value that nobody has confirmed here.
 func (t Trust) Mark() string {
 	if t.Unconfirmed {

@@ -96,9 +96,6 @@ func (p *Pieces) Vectors(list [][]float32) {
 	}
 }
 
-// Weight is what a word of the text weighs.
-func (p *Pieces) Weight(term string) float64 { return p.weights[term] }
-
 // Evidence is the best evidence that a piece gives for a fact.
 func (p *Pieces) Evidence(c *Candidate) (best Evidence) {
 	r := c.Reading

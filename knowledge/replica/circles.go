@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"maps"
 	"slices"
 
 	"leanctx/formats"
@@ -258,31 +257,15 @@ func plainKind(kind string) string {
 }
 
 // together are the lines that are about some subjects, directly or by way of another line.
-func together(lines []*Line, subjects map[string]bool) (out []*Line) {
-	about := map[string][]*Line{}
-	for _, l := range lines {
-		for _, s := range l.subjects() {
-			about[s] = append(about[s], l)
-		}
+func together(lines []*Line, subjects map[string]bool) []*Line {
+	g, wanted := groupsOf(lines), map[string]bool{}
+	for s := range subjects {
+		wanted[g.of(s)] = true
 	}
-	in, next := map[*Line]bool{}, slices.Collect(maps.Keys(subjects))
-	for len(next) > 0 {
-		s := next[len(next)-1]
-		next = next[:len(next)-1]
-		for _, l := range about[s] {
-			if !in[l] {
-				in[l] = true
-				next = append(next, l.subjects()...)
-			}
-		}
-		delete(about, s)
-	}
-	for _, l := range lines {
-		if in[l] {
-			out = append(out, l)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(lines), func(l *Line) bool {
+		about := l.subjects()
+		return len(about) == 0 || !wanted[g.of(about[0])]
+	})
 }
 
 // What is looked at of lines from outside. Anybody can write any number, and some cost the more the

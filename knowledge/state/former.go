@@ -78,8 +78,7 @@ func (s *State) withVersion(id string) (out []fact.ID) {
 	return out
 }
 
-// replaceFormer has the patterns and gotchas be the ones of a list: a sync of a former version made it
-// so.
+// replaceFormer sets the patterns and gotchas to those of a list. A sync of a former version wrote it.
 func (s *State) replaceFormer(r *Replacement) {
 	room := func(category string, keep func(*fact.Version) bool) {
 		for _, n := range s.InRoom(category) {

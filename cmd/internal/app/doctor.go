@@ -129,7 +129,7 @@ func (x *examination) model() {
 		if m != nil {
 			fix += " (it came from " + m.Source + ")"
 		}
-		x.problem("model", hook.Line(err.Error())+"; until then the built-in encoder is used", fix)
+		x.problem("model", prose.ShortLine(err.Error())+"; until then the built-in encoder is used", fix)
 	default:
 		x.fine("model", m.Name+" in "+dir)
 	}
@@ -252,16 +252,16 @@ func (x *examination) team(ctx context.Context) {
 		x.problem("team", err.Error(), "")
 		return
 	case t.SetBack:
-		x.problem("team", hook.Line(t.Problem), "reads work, as of "+t.At.UTC().Format(time.RFC3339)+". "+setBackAdvice)
+		x.problem("team", prose.ShortLine(t.Problem), "reads work, as of "+t.At.UTC().Format(time.RFC3339)+". "+setBackAdvice)
 		return
 	case !t.Reachable:
-		x.problem("team", hook.Line(t.Problem), "reads work, as of "+t.At.UTC().Format(time.RFC3339)+"; start the server, or check the network and the credentials")
+		x.problem("team", prose.ShortLine(t.Problem), "reads work, as of "+t.At.UTC().Format(time.RFC3339)+"; start the server, or check the network and the credentials")
 		return
 	}
 	s := t.Status
 	x.fine("team", fmt.Sprintf("%s at %s is reachable in %s: NATS %s, format %s, %s behind", t.Team, t.Server, s.RTT.Round(10*time.Microsecond), s.Version, s.Format, prose.Count(int(t.Behind), "commit")))
 	if t.Full {
-		x.problem("team", "the server has no room and refuses writes: "+hook.Line(t.Problem), "make room on the server's disk, or raise its limit; reads work")
+		x.problem("team", "the server has no room and refuses writes: "+prose.ShortLine(t.Problem), "make room on the server's disk, or raise its limit; reads work")
 	}
 	if s.Ahead.Abs() > clockOff {
 		x.problem("team", fmt.Sprintf("this machine's clock and the server's differ by %s", s.Ahead.Abs().Round(time.Second)), "set the clock")

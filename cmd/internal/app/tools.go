@@ -73,7 +73,7 @@ func (s *stores) insideProject(ctx context.Context, sc op.Scope, file string, wr
 		return path, nil
 	}
 	ours, err := transfer.IsExport(path)
-	if info, missing := os.Lstat(path); err == nil && !ours && missing == nil && info.Mode().IsRegular() {
+	if err == nil && !ours {
 		ours, err = tasks.IsExport(path)
 	}
 	if err == nil && !ours {

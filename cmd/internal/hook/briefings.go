@@ -48,13 +48,13 @@ func (b Briefings) TextIn(call prose.Syntax) string {
 	for _, x := range b.Briefings {
 		names := make([]string, len(x.Facts))
 		for i, f := range x.Facts {
-			if names[i] = Line(f); i < len(x.Why) && x.Why[i] != "" {
-				names[i] += " (" + Line(x.Why[i]) + ")"
+			if names[i] = prose.ShortLine(f); i < len(x.Why) && x.Why[i] != "" {
+				names[i] += " (" + prose.ShortLine(x.Why[i]) + ")"
 			}
 		}
 		session := ""
 		if x.Session != "" {
-			session = " " + Line(x.Session)
+			session = " " + prose.ShortLine(x.Session)
 		}
 		fmt.Fprintf(&t, "  %s %s%s %s: %s\n", x.At.UTC().Format("2006-01-02 15:04"), x.Client, session, x.Event, strings.Join(names, ", "))
 	}

@@ -19,26 +19,22 @@ type Notice struct {
 	Once bool   // not shown where the client does not name its session
 }
 
-// Line makes a text one line of at most 400 characters. It escapes control characters and
-// markup, so that the text cannot imitate another line or close a tag.
-func Line(s string) string { return prose.Line(prose.Clip(strings.Join(strings.Fields(s), " "), 400)) }
-
 // factNotice is a fact for a prompt or a tool. mark says how far to trust its source.
 func factNotice(x *briefing.Line, mark string) Notice {
-	return Notice{ID: x.Version.ID, Text: x.Text() + mark, Fact: Line(x.Version.Category) + "/" + Line(x.Version.Key), Why: x.Why}
+	return Notice{ID: x.Version.ID, Text: x.Text() + mark, Fact: prose.ShortLine(x.Version.Category) + "/" + prose.ShortLine(x.Version.Key), Why: x.Why}
 }
 
 // reminderNotice is a reminder that was triggered. A reminder that is due by its date is
 // shown once in a session, and not at every prompt.
 func reminderNotice(id, text string, onlyDue bool) Notice {
-	return Notice{ID: id, Text: fmt.Sprintf("REMINDER %s: %s", Line(id), Line(text)), Once: onlyDue}
+	return Notice{ID: id, Text: fmt.Sprintf("REMINDER %s: %s", prose.ShortLine(id), prose.ShortLine(text)), Once: onlyDue}
 }
 
 // gotchaNotice is a mistake not to repeat in a file.
 func gotchaNotice(g listing.Gotcha) Notice {
-	text := "GOTCHA " + Line(g.Trigger)
+	text := "GOTCHA " + prose.ShortLine(g.Trigger)
 	if g.Resolution != "" {
-		text += ": " + Line(g.Resolution)
+		text += ": " + prose.ShortLine(g.Resolution)
 	}
 	return Notice{ID: g.ID, Text: text + g.Mark()}
 }
@@ -51,7 +47,7 @@ func claimNotice(path, holder string, left time.Duration, token uint64, whose ow
 	}
 	return Notice{
 		ID:   fmt.Sprintf("claim-%d", token),
-		Text: fmt.Sprintf("CLAIM %s: %s has it for another %s; %sask before you change it", Line(path), Line(holder), prose.Left(left), unless),
+		Text: fmt.Sprintf("CLAIM %s: %s has it for another %s; %sask before you change it", prose.ShortLine(path), prose.ShortLine(holder), prose.Left(left), unless),
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"leanctx/agents"
 	"leanctx/agents/share"
 	"leanctx/formats"
+	"leanctx/internal/prose"
 	"leanctx/knowledge"
 	"leanctx/knowledge/briefing"
 	"leanctx/knowledge/listing"
@@ -58,7 +59,7 @@ func (p *Stores) Briefing(ctx context.Context) (text string, facts []Told, err e
 		},
 	})
 	for _, x := range b.Chosen {
-		t := Told{Fact: Line(x.Category) + "/" + Line(x.Key), Why: x.Why}
+		t := Told{Fact: prose.ShortLine(x.Category) + "/" + prose.ShortLine(x.Key), Why: x.Why}
 		if x.Whole { // one that was cut counts as not told
 			t.ID = x.ID
 		}

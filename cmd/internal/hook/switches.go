@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"leanctx/internal/prose"
 )
 
 // toggle is a switch of a client that turns us off. Of several files, separated by |, the first one
@@ -160,7 +162,7 @@ func (x *examiner) ran(c *client) string {
 	}
 	names := slices.SortedFunc(maps.Keys(runs), func(a, b string) int { return runs[b].Compare(runs[a]) })
 	for i, name := range names {
-		names[i] = Line(name) + " " + runs[name].UTC().Format("2006-01-02 15:04")
+		names[i] = prose.ShortLine(name) + " " + runs[name].UTC().Format("2006-01-02 15:04")
 	}
 	return "last run: " + strings.Join(names, ", ")
 }
@@ -184,7 +186,7 @@ func lastFailure(path string) string {
 		return ""
 	}
 	lines := strings.Split(strings.TrimSpace(string(tail)), "\n")
-	return Line(lines[len(lines)-1])
+	return prose.ShortLine(lines[len(lines)-1])
 }
 
 // codexTrust says whether Codex skips the hooks of a file, because nobody approved them.

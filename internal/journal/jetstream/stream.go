@@ -218,27 +218,24 @@ func (s *Stream) connectServer() (*nats.Conn, error) {
 	if s.o.Creds != "" {
 		o = append(o, nats.UserCredentials(s.o.Creds))
 	}
-	if s.o.NKey != "" {
-		k, err := nats.NkeyOptionFromSeed(s.o.NKey)
-		if err != nil {
-			return nil, err
-		}
-		o = append(o, k)
-	}
+	seed := s.o.NKey
 	if s.o.TokenFile != "" {
 		token, err := os.ReadFile(s.o.TokenFile)
 		if err != nil {
 			return nil, err
 		}
 		if _, err := nkeys.FromSeed(bytes.TrimSpace(token)); err == nil {
-			k, err := nats.NkeyOptionFromSeed(s.o.TokenFile)
-			if err != nil {
-				return nil, err
-			}
-			o = append(o, k)
+			seed = s.o.TokenFile
 		} else {
 			o = append(o, nats.Token(strings.TrimSpace(string(token))))
 		}
+	}
+	if seed != "" {
+		k, err := nats.NkeyOptionFromSeed(seed)
+		if err != nil {
+			return nil, err
+		}
+		o = append(o, k)
 	}
 	if s.o.CA != "" {
 		o = append(o, nats.RootCAs(s.o.CA))

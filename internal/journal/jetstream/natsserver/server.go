@@ -171,11 +171,10 @@ func NewSeed() ([]byte, error) {
 	return pair.Seed()
 }
 
-// wants has a server ask for what is in the token's file. The seed of an nkey stays with the client,
-// which signs with it what the server sends: whoever listens in the server's place learns nothing.
-// A token goes out as it is.
-// It returns with what the servers of a cluster sign in to each other, which is made of a seed and
-// opens nothing else.
+// wants sets what a server asks clients for. The seed of an nkey stays with the client, which signs
+// with it what the server sends. So whoever listens in the server's place learns nothing. Any other
+// text is a token, which clients send. routes is what the servers of a cluster send each other. It is
+// made of the seed, and lets no client in.
 func wants(so *server.Options, secret string) (routes string) {
 	pair, err := nkeys.FromSeed([]byte(secret))
 	if err == nil {
