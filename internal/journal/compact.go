@@ -83,7 +83,7 @@ func (c *compaction[S, E]) run(ctx context.Context, at files) error {
 	if err != nil {
 		return err
 	}
-	n := c.l.j.n
+	n := c.l.j.names
 	if !needed { // S.new is that of a compaction that was killed, if it is there
 		if _, err := at.stat(n.snapshotNew); err != nil {
 			return nil
@@ -119,7 +119,7 @@ func (c *compaction[S, E]) capture() (state S, pos position, needed bool, err er
 	if j.f == nil || j.pos.seq == 0 {
 		return state, pos, false, nil
 	}
-	if _, err := j.stat(j.n.snapshot); err == nil && j.pos.head.Base == j.pos.seq {
+	if _, err := j.stat(j.names.snapshot); err == nil && j.pos.head.Base == j.pos.seq {
 		return state, pos, false, nil
 	}
 	// A killed writer may have left the tail unsynced. If a snapshot had it,
@@ -135,8 +135,8 @@ func (c *compaction[S, E]) capture() (state S, pos position, needed bool, err er
 // J meanwhile, or renamed S.new to an S that was missing.
 func (c *compaction[S, E]) switchTo(at position) (err error) {
 	j := &c.l.j
-	if _, err := j.stat(j.n.snapshotNew); j.f == nil || j.pos.head.Generation != at.head.Generation || errors.Is(err, fs.ErrNotExist) {
-		return j.errorf(j.n.journal, ErrLocked, "it was repaired during the compaction; try again")
+	if _, err := j.stat(j.names.snapshotNew); j.f == nil || j.pos.head.Generation != at.head.Generation || errors.Is(err, fs.ErrNotExist) {
+		return j.errorf(j.names.journal, ErrLocked, "it was repaired during the compaction; try again")
 	}
 	defer func() {
 		if err != nil { // the files are somewhere between: the state is read again before it is used again
@@ -241,7 +241,7 @@ func (b *background[S, E]) compactIf(ctx context.Context, idle *time.Timer, wort
 	b.l.mu.RLock()
 	var s Stats
 	if j := &b.l.j; j.root != nil {
-		s.SnapshotBytes, s.JournalBytes = j.size(j.n.snapshot), j.size(j.n.journal)
+		s.SnapshotBytes, s.JournalBytes = j.size(j.names.snapshot), j.size(j.names.journal)
 	}
 	commits := b.l.mem.head.Seq > b.l.j.pos.head.Base
 	b.l.mu.RUnlock()

@@ -100,18 +100,18 @@ func (d *Detached) detach(ctx context.Context, remote func(name string) Remote, 
 }
 
 // keepDoubt notes a commit whose publish had no answer.
-func (d *directory) keepDoubt(ln line) error { return d.extend(d.n.doubt, ln.appendTo(nil)) }
+func (d *directory) keepDoubt(ln line) error { return d.extend(d.names.doubt, ln.appendTo(nil)) }
 
 // doubtful reports whether there may be commits in doubt.
 func (d *directory) doubtful() bool {
-	_, err := d.stat(d.n.doubt)
+	_, err := d.stat(d.names.doubt)
 	return err == nil
 }
 
 // readDoubts returns the events of the commits in doubt that may follow last, and how many
 // commits they are. One whose number another commit has is in the log, or will never be.
 func (d *directory) readDoubts(last position) (events []anyEvent, n int) {
-	text, _ := d.read(d.n.doubt) // mostly there is none
+	text, _ := d.read(d.names.doubt) // mostly there is none
 	for _, ln := range scan(text, 0).lines {
 		var c Commit[anyEvent]
 		if ln.seq == last.seq+1 && ln.prev == last.prev && DecodeDocument(ln.body, &c) == nil {
@@ -121,7 +121,7 @@ func (d *directory) readDoubts(last position) (events []anyEvent, n int) {
 	return events, n
 }
 
-func (d *directory) forgetDoubts() error { return d.remove(d.n.doubt) }
+func (d *directory) forgetDoubts() error { return d.remove(d.names.doubt) }
 
 // anyEvent is an event of any log: an object.
 type anyEvent map[string]json.RawMessage

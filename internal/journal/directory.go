@@ -14,7 +14,7 @@ type directory struct {
 	files // of the directory that is open; root is nil until there is one
 	path  string
 	o     *Options
-	n     names
+	names names
 }
 
 // names are the files' names.
@@ -121,8 +121,8 @@ func (d *directory) listAside() ([]string, error) {
 	var found []string
 	for _, e := range entries {
 		name := e.Name()
-		if name == d.n.torn || strings.HasPrefix(name, d.n.journal+corruptMark) ||
-			strings.HasPrefix(name, d.n.snapshot+corruptMark) || strings.HasPrefix(name, d.n.snapshot+rescuedMark) {
+		if name == d.names.torn || strings.HasPrefix(name, d.names.journal+corruptMark) ||
+			strings.HasPrefix(name, d.names.snapshot+corruptMark) || strings.HasPrefix(name, d.names.snapshot+rescuedMark) {
 			found = append(found, name)
 		}
 	}
@@ -142,10 +142,10 @@ func (d *directory) keepPrev(name, prev string) error {
 
 // switchSnapshot keeps S and J under their .prev names and then lets S.new be S.
 func (d *directory) switchSnapshot() error {
-	if err := d.keepPrev(d.n.snapshot, d.n.snapshotPrev); err != nil {
+	if err := d.keepPrev(d.names.snapshot, d.names.snapshotPrev); err != nil {
 		return err
 	}
-	if err := d.keepPrev(d.n.journal, d.n.journalPrev); err != nil {
+	if err := d.keepPrev(d.names.journal, d.names.journalPrev); err != nil {
 		return err
 	}
 	if err := d.sync(); err != nil { // S.prev must be there before S is another one
@@ -153,7 +153,7 @@ func (d *directory) switchSnapshot() error {
 	}
 	// No sync before J is switched too: if a power cut keeps only this rename,
 	// S, J.prev and J are still complete.
-	return d.rename(d.n.snapshotNew, d.n.snapshot)
+	return d.rename(d.names.snapshotNew, d.names.snapshot)
 }
 
 // secondCopy writes a copy of the current snapshot as S.prev, under the name temporary first. It
@@ -162,13 +162,13 @@ func (d *directory) secondCopy(temporary string, snapshot []byte) error {
 	if err := d.write(temporary, snapshot); err != nil {
 		return err
 	}
-	if err := d.rename(temporary, d.n.snapshotPrev); err != nil {
+	if err := d.rename(temporary, d.names.snapshotPrev); err != nil {
 		return err
 	}
 	if err := d.sync(); err != nil { // what was S.prev needs J.prev, which goes next
 		return err
 	}
-	if err := d.remove(d.n.journalPrev); err != nil {
+	if err := d.remove(d.names.journalPrev); err != nil {
 		return err
 	}
 	return d.sync()
@@ -177,24 +177,24 @@ func (d *directory) secondCopy(temporary string, snapshot []byte) error {
 // purge removes what is not the current state. S.prev becomes a copy of S, so
 // that damage to one snapshot is still no loss. last is the last commit.
 func (d *directory) purge(last uint64) error {
-	data, err := d.read(d.n.snapshot)
+	data, err := d.read(d.names.snapshot)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if err := d.secondCopy(d.n.snapshotNew, data); err != nil {
+	if err := d.secondCopy(d.names.snapshotNew, data); err != nil {
 		return err
 	}
 	gone, err := d.listAside()
 	if err != nil {
 		return err
 	}
-	if doubts, _ := d.read(d.n.doubt); len(after(scan(doubts, 0).lines, last)) == 0 {
-		gone = append(gone, d.n.doubt) // their numbers are taken; what is in the log may have been erased
+	if doubts, _ := d.read(d.names.doubt); len(after(scan(doubts, 0).lines, last)) == 0 {
+		gone = append(gone, d.names.doubt) // their numbers are taken; what is in the log may have been erased
 	}
-	for _, name := range append(gone, d.n.fetched, d.n.journalNew) {
+	for _, name := range append(gone, d.names.fetched, d.names.journalNew) {
 		if err := d.remove(name); err != nil {
 			return err
 		}
@@ -204,14 +204,14 @@ func (d *directory) purge(last uint64) error {
 
 // readWitness returns the zero witness when there is none.
 func (d *directory) readWitness() witness {
-	text, _ := d.read(d.n.head) // one that cannot be read is no witness
+	text, _ := d.read(d.names.head) // one that cannot be read is no witness
 	return parseWitness(text)
 }
 
 // writeWitness notes the last acknowledged commit. It does not sync and ignores
 // errors: an older witness is true as well.
 func (d *directory) writeWitness(w witness) {
-	f, err := files{root: d.root}.open(d.n.head, os.O_RDWR|os.O_CREATE) // tests do not count it as an operation
+	f, err := files{root: d.root}.open(d.names.head, os.O_RDWR|os.O_CREATE) // tests do not count it as an operation
 	if err == nil {
 		_, _ = f.WriteAt(w.text(), 0)
 		_ = f.Close()

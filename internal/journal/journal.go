@@ -166,7 +166,7 @@ func Open[S, E any](dir string, m Machine[S, E], o *Options) (*Log[S, E], error)
 	}
 	l := &Log[S, E]{o: o.withDefaults(), lead: newToken()}
 	n := namesOf(l.o.Name)
-	l.j = journalFile{directory: &directory{path: dir, o: &l.o, n: n}, warn: l.warn}
+	l.j = journalFile{directory: &directory{path: dir, o: &l.o, names: n}, warn: l.warn}
 	l.mem = memory[S, E]{m: m, o: &l.o, j: &l.j}
 	l.lock = fileLock{dir: dir, name: n.lock}
 	l.compaction = compaction[S, E]{l: l, busy: newToken(), lock: fileLock{dir: dir, name: n.compactLock}}
@@ -326,10 +326,10 @@ func (l *Log[S, E]) Stats() Stats {
 	if l.j.root == nil || l.closed {
 		return s
 	}
-	s.SnapshotBytes, s.JournalBytes = l.j.size(l.j.n.snapshot), l.j.size(l.j.n.journal)
+	s.SnapshotBytes, s.JournalBytes = l.j.size(l.j.names.snapshot), l.j.size(l.j.names.journal)
 	s.SetAside, _ = l.j.listAside() // without the list there is nothing to name
 	if l.mem.loaded && l.mem.torn > 0 && s.JournalBytes == l.j.pos.off+int64(l.mem.torn) {
-		s.Torn = fmt.Sprintf("an unfinished write of %d bytes is at the end of %s; the next write sets it aside.", l.mem.torn, l.j.n.journal)
+		s.Torn = fmt.Sprintf("an unfinished write of %d bytes is at the end of %s; the next write sets it aside.", l.mem.torn, l.j.names.journal)
 	}
 	return s
 }

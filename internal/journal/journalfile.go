@@ -71,7 +71,7 @@ func (j *journalFile) current() bool {
 		_, err := os.Stat(j.path)
 		return errors.Is(err, fs.ErrNotExist)
 	}
-	fi, err := j.stat(j.n.journal)
+	fi, err := j.stat(j.names.journal)
 	if j.f == nil {
 		return errors.Is(err, fs.ErrNotExist) && j.attached()
 	}
@@ -100,7 +100,7 @@ func (j *journalFile) openForWriting() error {
 	if j.f == nil || j.writable {
 		return nil
 	}
-	f, err := j.open(j.n.journal, os.O_RDWR)
+	f, err := j.open(j.names.journal, os.O_RDWR)
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (j *journalFile) append(lines []line) error {
 		return err
 	}
 	j.doubt = &witness{seq: lines[0].seq, sum: lines[0].sum}
-	return j.errorf(j.n.journal, ErrInDoubt, "commit %d may or may not be on disk, the next write settles it: %w", lines[0].seq, errors.Join(err, undo))
+	return j.errorf(j.names.journal, ErrInDoubt, "commit %d may or may not be on disk, the next write settles it: %w", lines[0].seq, errors.Join(err, undo))
 }
 
 // cutBack truncates the journal to the position, and syncs it. Without the sync a power cut
@@ -190,7 +190,7 @@ func (j *journalFile) writeNew(h header, lines []line, last position) (position,
 		text = l.appendTo(text)
 		p.pass(l)
 	}
-	return p, j.write(j.n.journalNew, text)
+	return p, j.write(j.names.journalNew, text)
 }
 
 // rewrite rebuilds J.
@@ -204,13 +204,13 @@ func (j *journalFile) rewrite(h header, lines []line, last position) error {
 
 // switchToNew renames J.new over J. p is the position at which the next commit is appended.
 func (j *journalFile) switchToNew(p position) error {
-	if err := j.rename(j.n.journalNew, j.n.journal); err != nil {
+	if err := j.rename(j.names.journalNew, j.names.journal); err != nil {
 		return err
 	}
 	if err := j.sync(); err != nil { // without it the next commit could be in a file that has no name
 		return err
 	}
-	f, err := j.open(j.n.journal, os.O_RDWR)
+	f, err := j.open(j.names.journal, os.O_RDWR)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (m *memory[S, E]) set(s S) {
 	m.state, m.head = s, m.reached(m.j.pos)
 	m.loaded, m.ahead = true, false
 	if m.head.At.Sub(m.o.Now()) > time.Hour {
-		m.j.warn(aheadWarning(m.j.n.journal, m.head.At))
+		m.j.warn(aheadWarning(m.j.names.journal, m.head.At))
 	}
 }
 
@@ -102,7 +102,7 @@ func (m *memory[S, E]) fold(s S, r *recovery) (S, error) {
 			why = fmt.Sprintf(" (event %d is of an unknown kind)", i+1)
 		}
 		if why != "" {
-			return s, &unknownCommitError{i, why, m.j.errorf(m.j.n.journal, ErrNewer, "commit %d is intact and not understood%s: a newer version may have written it. Reads work, as of the commit before it, and nothing is written; install the newest version (a team can be left: lean-ctx team leave)", ln.seq, why)}
+			return s, &unknownCommitError{i, why, m.j.errorf(m.j.names.journal, ErrNewer, "commit %d is intact and not understood%s: a newer version may have written it. Reads work, as of the commit before it, and nothing is written; install the newest version (a team can be left: lean-ctx team leave)", ln.seq, why)}
 		}
 		s = m.m.Fold(s, c)
 		r.pos.at = c.At
@@ -146,7 +146,7 @@ func (m *memory[S, E]) foldUnderstood(s S, r *recovery, locked bool) (S, error) 
 		return s, err
 	}
 	if cut {
-		u.error = m.j.errorf(m.j.n.journal, ErrNewer, "commit %d is intact and not understood%s: a newer version may have written it for the team. Reads and writes go on from the commit before it; it and what follows stay in a file %s%s<time>", seq, u.why, m.j.n.journal, corruptMark)
+		u.error = m.j.errorf(m.j.names.journal, ErrNewer, "commit %d is intact and not understood%s: a newer version may have written it for the team. Reads and writes go on from the commit before it; it and what follows stay in a file %s%s<time>", seq, u.why, m.j.names.journal, corruptMark)
 	}
 	m.unknown = u
 	r.cut(u.index)
@@ -154,7 +154,7 @@ func (m *memory[S, E]) foldUnderstood(s S, r *recovery, locked bool) (S, error) 
 		r.pos.head.Left = 0 // what has this number from now on is of this machine
 		r.damaged, r.needsRewrite, r.needsRepair = true, true, true
 	}
-	m.j.warn(unknownWarning(m.j.n.journal, seq, u))
+	m.j.warn(unknownWarning(m.j.names.journal, seq, u))
 	return s, nil
 }
 
@@ -226,7 +226,7 @@ func (m *memory[S, E]) take(r *recovery, locked bool) (err error) {
 	} else {
 		m.j.needsRepair, m.torn = r.needsRepair, len(r.torn)
 		m.j.adopt(r)
-		r.warn(m.j.n.journal)
+		r.warn(m.j.names.journal)
 	}
 	if err != nil {
 		return err
@@ -270,7 +270,7 @@ func (m *memory[S, E]) rescue(f former[S]) {
 	}
 	m.losses++
 	m.head.Losses = m.losses
-	m.j.warn(vanishedWarning(m.j.n.journal, f.head.Seq, m.head.Seq))
+	m.j.warn(vanishedWarning(m.j.names.journal, f.head.Seq, m.head.Seq))
 	if m.j.root == nil && f.whole {
 		return // the directory is gone; the next Update makes it, and comes here again
 	}
@@ -278,7 +278,7 @@ func (m *memory[S, E]) rescue(f former[S]) {
 	if !f.whole {
 		return
 	}
-	name, err := m.j.unusedName(m.j.n.snapshot+rescuedMark, "")
+	name, err := m.j.unusedName(m.j.names.snapshot+rescuedMark, "")
 	var text []byte
 	if err == nil {
 		text, err = encodeSnapshot(m.m, f.state, Header{Schema: m.o.Schema, Seq: f.head.Seq, Generation: f.head.Generation, At: f.head.At.UTC()})
@@ -310,7 +310,7 @@ func (r *recovery) resume(at Head) error {
 		return err
 	}
 	h := scan(start, 0)
-	if !h.hasHead || r.checkHeader(r.j.n.journal, h) != nil || h.head.Repairs != at.Repairs || !r.plausible(h.head) {
+	if !h.hasHead || r.checkHeader(r.j.names.journal, h) != nil || h.head.Repairs != at.Repairs || !r.plausible(h.head) {
 		return errNoHead
 	}
 	c, err := readFrom(r.f, at, r.info.Size())
@@ -331,7 +331,7 @@ func (r *recovery) resume(at Head) error {
 // plausible reports whether there is a snapshot that a journal may follow. Only
 // its first bytes are read.
 func (r *recovery) plausible(h header) bool {
-	f, err := r.j.open(r.j.n.snapshot, os.O_RDONLY)
+	f, err := r.j.open(r.j.names.snapshot, os.O_RDONLY)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist) && h.Base == 0
 	}

@@ -123,7 +123,7 @@ func (r *recovery) gather() error {
 		}
 	}
 	c := scan(data, 0)
-	if err := r.checkHeader(r.j.n.journal, c); err != nil {
+	if err := r.checkHeader(r.j.names.journal, c); err != nil {
 		return err
 	}
 	_, err = r.merge(c, w)
@@ -131,7 +131,7 @@ func (r *recovery) gather() error {
 }
 
 func (r *recovery) open() (err error) {
-	if r.f, err = r.j.open(r.j.n.journal, os.O_RDONLY); err == nil {
+	if r.f, err = r.j.open(r.j.names.journal, os.O_RDONLY); err == nil {
 		r.info, err = r.f.Stat()
 	}
 	return err
@@ -139,13 +139,13 @@ func (r *recovery) open() (err error) {
 
 // chooseSnapshot takes S if it is good, else the newest good one of the others.
 func (r *recovery) chooseSnapshot() error {
-	s, err := r.j.readSnapshot(r.j.n.snapshot)
+	s, err := r.j.readSnapshot(r.j.names.snapshot)
 	if err != nil || s != nil && s.good {
 		r.snap = s
 		return err
 	}
 	r.broken = s
-	for _, name := range []string{r.j.n.snapshotNew, r.j.n.snapshotPrev} {
+	for _, name := range []string{r.j.names.snapshotNew, r.j.names.snapshotPrev} {
 		s, err := r.j.readSnapshot(name)
 		if err != nil {
 			return err
@@ -171,12 +171,12 @@ func (r *recovery) checkHeader(name string, c content) error {
 
 // readOlder reads J.prev.
 func (r *recovery) readOlder() (content, error) {
-	data, err := r.j.read(r.j.n.journalPrev)
+	data, err := r.j.read(r.j.names.journalPrev)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return content{}, err
 	}
 	c := scan(data, 0)
-	return c, r.checkHeader(r.j.n.journalPrev, c)
+	return c, r.checkHeader(r.j.names.journalPrev, c)
 }
 
 // merge puts together the commits after r.from. It returns J.prev, if it had to
@@ -206,7 +206,7 @@ func (r *recovery) merge(c content, w witness) (older content, err error) {
 	}
 	missing := r.pos.seq > lastSeq(c.lines) && r.pos.seq != c.head.Base
 	r.needsRewrite = r.damaged || missing && (len(r.lines) > 0 || r.f != nil) || c.hasHead && c.head.Base > base || r.f != nil && r.j.doubt != nil
-	misplaced := r.snap != nil && r.snap.name != r.j.n.snapshot
+	misplaced := r.snap != nil && r.snap.name != r.j.names.snapshot
 	r.needsRepair = r.needsRewrite || len(r.torn) > 0 || r.broken != nil || misplaced
 	return older, nil
 }
@@ -221,9 +221,9 @@ func (r *recovery) checkReach(c, older content, lines []line) error {
 	nothing := r.snap == nil && !c.hasHead && len(lines) == 0
 	switch {
 	case r.broken != nil && nothing:
-		return r.j.errorf(r.j.n.snapshot, ErrCorrupt, "its checksum is wrong and there is no older one; put a copy in its place, or move the file away to start over")
+		return r.j.errorf(r.j.names.snapshot, ErrCorrupt, "its checksum is wrong and there is no older one; put a copy in its place, or move the file away to start over")
 	case !reaches:
-		return r.j.errorf(r.j.n.snapshot, ErrCorrupt, "the state before %s is neither in it nor in %s; put a copy of either in its place", r.j.n.journal, r.j.n.snapshotPrev)
+		return r.j.errorf(r.j.names.snapshot, ErrCorrupt, "the state before %s is neither in it nor in %s; put a copy of either in its place", r.j.names.journal, r.j.names.snapshotPrev)
 	}
 	return nil
 }
@@ -297,7 +297,7 @@ func (r *recovery) unsettled(err error) bool {
 	if r.damaged || r.broken != nil {
 		return true
 	}
-	now, err := r.j.stat(r.j.n.journal)
+	now, err := r.j.stat(r.j.names.journal)
 	if r.f == nil {
 		return err == nil
 	}
@@ -312,17 +312,17 @@ func (r *recovery) repair() (err error) {
 			return err
 		}
 	}
-	aside := r.j.n.journal
+	aside := r.j.names.journal
 	if r.damaged {
 		if aside, err = r.copyAside(); err != nil {
 			return err
 		}
 	}
 	if r.broken != nil {
-		if r.broken.name, err = r.j.unusedName(r.j.n.snapshot+corruptMark, ""); err != nil {
+		if r.broken.name, err = r.j.unusedName(r.j.names.snapshot+corruptMark, ""); err != nil {
 			return err
 		}
-		if err := r.j.rename(r.j.n.snapshot, r.broken.name); err != nil {
+		if err := r.j.rename(r.j.names.snapshot, r.broken.name); err != nil {
 			return err
 		}
 	}
@@ -361,7 +361,7 @@ func (r *recovery) settle() {
 	if slices.ContainsFunc(r.lines, func(l line) bool { return l.seq == r.j.doubt.seq && l.sum == r.j.doubt.sum }) {
 		outcome = "is on disk"
 	}
-	r.j.warn(Warning{Kind: Settled, File: r.j.n.journal, Seq: r.j.doubt.seq,
+	r.j.warn(Warning{Kind: Settled, File: r.j.names.journal, Seq: r.j.doubt.seq,
 		Text: fmt.Sprintf("commit %d was in doubt after a failed write; it %s.", r.j.doubt.seq, outcome)})
 	r.j.doubt = nil
 }
@@ -385,9 +385,9 @@ func (r *recovery) warn(aside string) {
 
 // keepTorn appends a torn write to the .torn file. The original is cut off next.
 func (r *recovery) keepTorn(torn []byte) error {
-	err := r.j.extend(r.j.n.torn, append(torn[:len(torn):len(torn)], '\n'))
+	err := r.j.extend(r.j.names.torn, append(torn[:len(torn):len(torn)], '\n'))
 	if err == nil {
-		r.j.warn(tornWarning(r.j.n.torn, len(torn)))
+		r.j.warn(tornWarning(r.j.names.torn, len(torn)))
 	}
 	return err
 }
@@ -395,7 +395,7 @@ func (r *recovery) keepTorn(torn []byte) error {
 // copyAside keeps a damaged J as it is, and in its name which commits were
 // lost: the placeholders for them go with the next compaction.
 func (r *recovery) copyAside() (string, error) {
-	aside, err := r.j.unusedName(r.j.n.journal+corruptMark, lostSuffix(r.lost))
+	aside, err := r.j.unusedName(r.j.names.journal+corruptMark, lostSuffix(r.lost))
 	if err != nil {
 		return "", err
 	}
@@ -414,13 +414,13 @@ func (r *recovery) copyAside() (string, error) {
 // placeSnapshot gives the snapshot that replaced S the name S, after J was made to
 // reach back to it.
 func (r *recovery) placeSnapshot() error {
-	if r.snap == nil || r.snap.name == r.j.n.snapshot {
+	if r.snap == nil || r.snap.name == r.j.names.snapshot {
 		return nil
 	}
 	// The directory is not synced: without the new name the same is found
 	// again, and the next compaction begins with a sync.
-	if r.snap.name != r.j.n.snapshotNew {
-		return r.j.linkOrRename(r.snap.name, r.j.n.snapshot)
+	if r.snap.name != r.j.names.snapshotNew {
+		return r.j.linkOrRename(r.snap.name, r.j.names.snapshot)
 	}
 	f, err := r.j.open(r.snap.name, os.O_RDWR)
 	if err != nil {
@@ -429,7 +429,7 @@ func (r *recovery) placeSnapshot() error {
 	if err := errors.Join(f.Sync(), f.Close()); err != nil { // its writer may have been killed before its own fsync
 		return err
 	}
-	return r.j.rename(r.snap.name, r.j.n.snapshot)
+	return r.j.rename(r.snap.name, r.j.names.snapshot)
 }
 
 // rewrite rebuilds J from the snapshot's commit on.

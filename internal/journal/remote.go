@@ -110,7 +110,7 @@ func (o *Options) remoteName() string {
 // checkRemote refuses to write files that belong to another remote log. The file lock is held.
 func (j *journalFile) checkRemote() error {
 	if j.f != nil && j.pos.head.Remote != j.o.remoteName() {
-		return j.errorf(j.n.journal, ErrElsewhere, "try again; if a team join or team leave broke off, run that again first")
+		return j.errorf(j.names.journal, ErrElsewhere, "try again; if a team join or team leave broke off, run that again first")
 	}
 	return nil
 }
@@ -312,7 +312,7 @@ func (r *replica[S, E]) warnFetch(err error) {
 	case errors.Is(err, ErrOffline) || errors.Is(err, context.DeadlineExceeded):
 		r.l.warn(offlineWarning(r.remote.Name(), err, r.l.Stats().At))
 	default:
-		r.l.warn(Warning{Kind: Diverged, File: r.l.j.n.journal, Text: err.Error() + "."})
+		r.l.warn(Warning{Kind: Diverged, File: r.l.j.names.journal, Text: err.Error() + "."})
 	}
 }
 
@@ -358,7 +358,7 @@ func (b *batch[S, E]) publish(c *call[S, E]) error {
 	}
 	for try := 1; c.ctx.Err() == nil; try++ {
 		if try > 1 && context.Cause(ctx) == errLockTimeout {
-			return j.errorf(j.n.lock, ErrLocked, "other machines write to %s all the time; try again", r.remote.Name())
+			return j.errorf(j.names.lock, ErrLocked, "other machines write to %s all the time; try again", r.remote.Name())
 		}
 		start := time.Now()
 		if !newest && (doubtful || j.pos.placed != j.pos.seq) {

@@ -242,7 +242,7 @@ func (r *replica[S, E]) refill(ctx context.Context, state S) error {
 	if err := j.rewrite(h, all.lines, c.pos); err != nil {
 		return err
 	}
-	for _, name := range []string{j.n.snapshotPrev, j.n.snapshotNew, j.n.fetched, j.n.journalPrev, j.n.snapshot} {
+	for _, name := range []string{j.names.snapshotPrev, j.names.snapshotNew, j.names.fetched, j.names.journalPrev, j.names.snapshot} {
 		if err := j.remove(name); err != nil {
 			return err
 		}
@@ -275,7 +275,7 @@ func (r *replica[S, E]) install(document []byte, at position, state S) error {
 		return err
 	}
 	r.whole(state)
-	if err := l.j.secondCopy(l.j.n.fetched, document); err != nil {
+	if err := l.j.secondCopy(l.j.names.fetched, document); err != nil {
 		l.o.Logger.Warn("the snapshot has no second copy", "dir", l.j.path, "error", err)
 	}
 	return nil
@@ -300,7 +300,7 @@ func (j *journalFile) replace(document []byte, at position, damaged bool) error 
 			return err
 		}
 	}
-	if err := j.write(j.n.fetched, document); err != nil {
+	if err := j.write(j.names.fetched, document); err != nil {
 		return err
 	}
 	h := j.pos.head
@@ -309,11 +309,11 @@ func (j *journalFile) replace(document []byte, at position, damaged bool) error 
 	if err != nil {
 		return err
 	}
-	if err := j.keepPrev(j.n.journal, j.n.journalPrev); err != nil {
+	if err := j.keepPrev(j.names.journal, j.names.journalPrev); err != nil {
 		return err
 	}
 	if damaged {
-		err = j.remove(j.n.snapshotPrev)
+		err = j.remove(j.names.snapshotPrev)
 	}
 	if err == nil {
 		err = j.sync() // J.prev must be there before J is another one
@@ -322,7 +322,7 @@ func (j *journalFile) replace(document []byte, at position, damaged bool) error 
 		return err
 	}
 	switchSnapshot := func() error {
-		if err := j.rename(j.n.fetched, j.n.snapshot); err != nil {
+		if err := j.rename(j.names.fetched, j.names.snapshot); err != nil {
 			return err
 		}
 		return j.sync()
@@ -427,7 +427,7 @@ func (r *replica[S, E]) shareIf(ctx context.Context, at *sharing) {
 		return
 	case errors.Is(err, ErrConflict) || errors.Is(err, ErrGone): // another machine makes one
 	case errors.Is(err, ErrDiverged):
-		r.l.warn(Warning{Kind: Diverged, File: r.l.j.n.snapshot, Text: fmt.Sprintf("no snapshot was made for the team: %v.", err)})
+		r.l.warn(Warning{Kind: Diverged, File: r.l.j.names.snapshot, Text: fmt.Sprintf("no snapshot was made for the team: %v.", err)})
 	default:
 		r.l.o.Logger.Warn("snapshot for the team", "dir", r.l.j.path, "error", err)
 	}

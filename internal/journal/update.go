@@ -118,7 +118,7 @@ func (l *Log[S, E]) Update(ctx context.Context, decide func(s S, now time.Time) 
 	case errServed:
 		err = nil
 	case errLockTimeout:
-		err = l.j.errorf(l.j.n.lock, ErrLocked, "another write of this process does not end; try again")
+		err = l.j.errorf(l.j.names.lock, ErrLocked, "another write of this process does not end; try again")
 	}
 	if err != nil && l.queue.withdraw(c) {
 		return Head{}, err
@@ -226,7 +226,7 @@ func (l *Log[S, E]) prepare(at files) error {
 }
 
 func errReplaced(d *directory) error {
-	return d.errorf(d.n.lock, ErrLocked, "the directory was replaced meanwhile; try again")
+	return d.errorf(d.names.lock, ErrLocked, "the directory was replaced meanwhile; try again")
 }
 
 // batch is the calls of Update that share a write and an fsync. While inflight
