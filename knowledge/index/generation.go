@@ -68,6 +68,9 @@ type generation struct {
 	extra []byte
 	all   *os.File // the summaries; open, so that they can be read when another process has removed the generation
 	bleve bleve.Index
+
+	checked map[string]fs.FileInfo // the files whose checksums are right
+
 	forks atomic.Int32 // how many indexes use it beside the first
 }
 
@@ -109,7 +112,26 @@ func openGeneration(path string) (*generation, error) {
 	if err != nil {
 		return nil, errors.Join(err, g.all.Close())
 	}
+	if err := g.unchanged(); err != nil {
+		return nil, errors.Join(err, g.close())
+	}
 	return g, nil
+}
+
+// unchanged returns an error if another file took the place of one after it was checked: bleve opens
+// files by their names. One that is gone was removed by another process, and is open here.
+func (g *generation) unchanged() error {
+	for name, before := range g.checked {
+		now, err := os.Stat(g.file(name))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return err
+		case !os.SameFile(before, now) || !before.ModTime().Equal(now.ModTime()):
+			return fmt.Errorf("%s was replaced while it was opened", name)
+		}
+	}
+	return nil
 }
 
 // check compares the files with what generation.json says of them. What it finds, and nothing else, is damage.
@@ -119,6 +141,7 @@ func (g *generation) check() error {
 		at   int
 	}
 	var parts []part
+	g.checked = make(map[string]fs.FileInfo, len(g.Files))
 	for name, want := range g.Files {
 		info, err := os.Stat(g.file(name))
 		if err != nil {
@@ -127,6 +150,7 @@ func (g *generation) check() error {
 		if size := info.Size(); size != want.Size || int64(len(want.CRCs)) != (size+partSize-1)/partSize {
 			return fmt.Errorf("%s has %d bytes, should have %d", name, size, want.Size)
 		}
+		g.checked[name] = info
 		for i := range want.CRCs {
 			parts = append(parts, part{name, i})
 		}
