@@ -38,6 +38,9 @@ type Question struct {
 	// Prompt says that the query is a prompt, not a question. Then dates in it are ignored,
 	// weak answers are left out, and no retrieval is counted.
 	Prompt bool `json:"-"`
+
+	// Nothing, if set, is called when no fact is found.
+	Nothing func(context.Context) `json:"-"`
 }
 
 // The modes of a search.
@@ -104,6 +107,9 @@ func (s *Store) Recall(ctx context.Context, q Question) (Recalled, error) {
 	}
 	if err == nil && (q.Query != "" || q.Key != "") && !q.Prompt {
 		s.use.Note(r.ids())
+	}
+	if err == nil && len(r.Facts) == 0 && q.Nothing != nil {
+		q.Nothing(ctx)
 	}
 	return r, err
 }

@@ -249,7 +249,7 @@ func TestAFileIsNoProject(t *testing.T) {
 	p := b.open(nil)
 	b.repo("app")
 	for _, name := range []string{"app/README", "app/README/deeper"} {
-		_, err := p.Resolve(t.Context(), b.path(name))
+		_, err := resolveAt(t.Context(), p, b.path(name))
 		bad, ok := errors.AsType[*refusal.ArgumentError](err)
 		if !ok || bad.Argument != "project" || !strings.Contains(err.Error(), b.path(name)+" is not a directory") {
 			t.Errorf("%s: %v", name, err)

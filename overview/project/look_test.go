@@ -97,7 +97,7 @@ func TestBadPaths(t *testing.T) {
 	b.mkdir("app")
 	b.write("app/.git", "gitdir: ../nowhere\n")
 	for name, says := range map[string]string{"nowhere": "there is no directory", "app": "points to .*/nowhere, which is not a git directory"} {
-		if _, err := p.Resolve(t.Context(), b.path(name)); err == nil || !regexp.MustCompile(says).MatchString(err.Error()) {
+		if _, err := resolveAt(t.Context(), p, b.path(name)); err == nil || !regexp.MustCompile(says).MatchString(err.Error()) {
 			t.Errorf("%s: %v, not %q", name, err, says)
 		}
 	}
@@ -113,7 +113,7 @@ func TestBadPaths(t *testing.T) {
 		b.mkdir("closed/in")
 		os.Chmod(b.path("closed"), 0)
 		defer os.Chmod(b.path("closed"), 0o755)
-		if _, err := p.Resolve(t.Context(), b.path("closed/in")); err == nil {
+		if _, err := resolveAt(t.Context(), p, b.path("closed/in")); err == nil {
 			t.Error("a path without permission was resolved")
 		}
 	}
@@ -211,7 +211,7 @@ func BenchmarkResolveKnown(b *testing.B) {
 			at := h.path("app/a/b/c")
 			b.Run("warm", func(b *testing.B) {
 				for b.Loop() {
-					if _, err := p.Resolve(b.Context(), at); err != nil {
+					if _, err := resolveAt(b.Context(), p, at); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -222,7 +222,7 @@ func BenchmarkResolveKnown(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					if _, err := p.Resolve(b.Context(), at); err != nil {
+					if _, err := resolveAt(b.Context(), p, at); err != nil {
 						b.Fatal(err)
 					}
 					p.Close()
@@ -253,7 +253,7 @@ func TestNobodyWaitsForALongHistory(t *testing.T) {
 	}{
 		{"a hook reads", 4 * time.Second, 2 * time.Second, p.Lookup},
 		{"a command reads", 0, 3 * time.Second, p.Lookup},
-		{"a hook writes", 8 * time.Second, 5 * time.Second, p.Resolve},
+		{"a hook writes", 8 * time.Second, 5 * time.Second, func(ctx context.Context, path string) (Project, error) { return resolveAt(ctx, p, path) }},
 	} {
 		ctx := t.Context()
 		if c.limit > 0 {

@@ -53,13 +53,23 @@ func (p *Registry) observe(path string, refused ...string) (*observation, error)
 	}
 	s.secrets, s.Claim = readSecrets(s.secretDir), s.ID
 	s.root, s.Root = slashed(s.root), slashed(s.Root)
+	if s.common != "" {
+		s.Remote, s.hasCommit = readRemote(s.common), hasCommit(s.GitDir, s.common)
+	}
+	return s, nil
+}
+
+// place is the observation with its place as this registry records it: where work trees share a
+// project, that of the repository's main one.
+func (p *Registry) place(s *observation) *observation {
+	placed := *s
+	s = &placed
 	if s.common == "" {
 		if s.ID != "" {
 			s.Birth = directoryID(filepath.FromSlash(s.Root))
 		}
-		return s, nil
+		return s
 	}
-	s.Remote, s.hasCommit = readRemote(s.common), hasCommit(s.GitDir, s.common)
 	if p.o.Worktrees == "share" {
 		s.GitDir = s.common
 		if root := mainTree(s.common); root != "" {
@@ -68,7 +78,7 @@ func (p *Registry) observe(path string, refused ...string) (*observation, error)
 	}
 	s.Birth = birth(s.GitDir)
 	s.GitDir = slashed(s.GitDir)
-	return s, nil
+	return s
 }
 
 // directoryID tells a directory from others while it exists, also after it has moved within its file
@@ -321,7 +331,7 @@ func (p *Registry) askGit(ctx context.Context, s *observation) error {
 			return err
 		}
 		seen.learn = s.learn
-		*s = *seen
+		*s = *p.place(seen)
 		return ctx.Err()
 	}
 	if s.foreign = false; s.common != "" && s.hasCommit {

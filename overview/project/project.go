@@ -122,25 +122,44 @@ func Open(dataDir string, o *Options) (*Registry, error) {
 // Close closes the map.
 func (p *Registry) Close() error { return p.log.Close() }
 
-// Resolve finds the project of a path, and records news about it: the project itself, a
-// move, an added remote. An empty path is the working directory. The path must
-// be a directory.
-func (p *Registry) Resolve(ctx context.Context, path string) (Project, error) {
+// Look is what the files said of a path at one time. What is asked of a look costs no second one,
+// and its answers agree.
+type Look struct{ seen *observation }
+
+// Look looks at a path. An empty path is the working directory. The path must be a directory.
+func (p *Registry) Look(path string) (Look, error) {
 	s, err := p.observe(path)
-	if err != nil {
-		return Project{}, err
-	}
-	return p.resolve(ctx, s, true)
+	return Look{s}, err
 }
 
-// Lookup is Resolve for an operation that only reads: it records nothing. An unrecorded
-// project (Known is false) has the hash that Resolve would give it.
+// Resolve finds the project of a look, and records news about it: the project itself, a move, an
+// added remote.
+func (p *Registry) Resolve(ctx context.Context, l Look) (Project, error) {
+	return p.resolve(ctx, p.place(l.seen), true)
+}
+
+// Find is Resolve for an operation that only reads: it records nothing. An unrecorded project (Known
+// is false) has the hash that Resolve would give it.
+func (p *Registry) Find(ctx context.Context, l Look) (Project, error) {
+	return p.resolve(ctx, p.place(l.seen), false)
+}
+
+// Lookup finds the project of a path, and records nothing.
 func (p *Registry) Lookup(ctx context.Context, path string) (Project, error) {
-	s, err := p.observe(path)
+	l, err := p.Look(path)
 	if err != nil {
 		return Project{}, err
 	}
-	return p.resolve(ctx, s, false)
+	return p.Find(ctx, l)
+}
+
+// placed is what is seen at a path, as this registry records it.
+func (p *Registry) placed(path string) (*observation, error) {
+	l, err := p.Look(path)
+	if err != nil {
+		return nil, err
+	}
+	return p.place(l.seen), nil
 }
 
 func (p *Registry) resolve(ctx context.Context, s *observation, record bool) (Project, error) {
@@ -281,11 +300,8 @@ func looksLikePath(ref string) bool {
 
 // Root is the directory whose configuration counts for a path: the top of the work tree that
 // git accepts, or of a known project in no repository. Without either it is empty.
-func (p *Registry) Root(ctx context.Context, path string) (string, error) {
-	s, err := p.observe(path)
-	if err != nil {
-		return "", err
-	}
+func (p *Registry) Root(ctx context.Context, l Look) (string, error) {
+	s := p.place(l.seen)
 	var r *record
 	if err := p.log.View(ctx, func(a *registry, _ journal.Head) error {
 		r, _ = a.find(s)
@@ -311,7 +327,7 @@ func (p *Registry) Root(ctx context.Context, path string) (string, error) {
 // person may call it: it is how a claim is confirmed. The facts of its former project stay
 // under the former hash, and a notice says so.
 func (p *Registry) Link(ctx context.Context, path, ref string) (Project, error) {
-	s, err := p.observe(path)
+	s, err := p.placed(path)
 	if err != nil {
 		return Project{}, err
 	}
@@ -367,7 +383,7 @@ func (p *Registry) Link(ctx context.Context, path, ref string) (Project, error) 
 // FirstCommits lists the first commits of the repository that a path is in, if they are known:
 // those of a shallow clone are not.
 func (p *Registry) FirstCommits(ctx context.Context, path string) ([]string, error) {
-	s, err := p.observe(path)
+	s, err := p.placed(path)
 	if err != nil {
 		return nil, err
 	}
@@ -379,7 +395,7 @@ func (p *Registry) FirstCommits(ctx context.Context, path string) ([]string, err
 // again the project that it was before [Registry.Link], or a new one. It does not return to
 // the former project by itself.
 func (p *Registry) Unlink(ctx context.Context, path string) (Project, error) {
-	s, err := p.observe(path)
+	s, err := p.placed(path)
 	if err != nil {
 		return p.unlinkGone(ctx, path, err)
 	}

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 		p, err := Open(data, nil)
 		if err == nil {
 			var found Project
-			found, err = p.Resolve(context.Background(), "")
+			found, err = resolveAt(context.Background(), p, "")
 			fmt.Println(found.Hash)
 		}
 		if err != nil {
@@ -114,7 +114,7 @@ func (b *bench) remove(name string) {
 
 func (b *bench) resolve(p *Registry, name string) Project {
 	b.Helper()
-	found, err := p.Resolve(b.Context(), b.path(name))
+	found, err := resolveAt(b.Context(), p, b.path(name))
 	if err != nil {
 		b.Fatalf("%s: %v", name, err)
 	}
@@ -295,4 +295,13 @@ func TestWhatDoesNotChangeAProject(t *testing.T) {
 	if got := b.resolve(later, "plain"); len(got.FirstCommits) != 1 || got.Hash != first.Hash {
 		t.Errorf("%s: %+v", plain, got)
 	}
+}
+
+// resolveAt looks at a path and finds its project.
+func resolveAt(ctx context.Context, p *Registry, path string) (Project, error) {
+	l, err := p.Look(path)
+	if err != nil {
+		return Project{}, err
+	}
+	return p.Resolve(ctx, l)
 }

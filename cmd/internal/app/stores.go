@@ -299,23 +299,45 @@ func (s *stores) dir(sc op.Scope) (string, error) {
 
 // settings returns the settings for the project of a call, and the directory of the call.
 func (s *stores) settings(sc op.Scope) (config.Settings, string, error) {
+	seen, err := s.look(sc)
+	return seen.settings, seen.dir, err
+}
+
+// seen is what a call sees of its project's directory. It looks once.
+type seen struct {
+	dir      string
+	look     project.Look
+	refusal  error // why the directory is of no project
+	settings config.Settings
+}
+
+// look looks at the directory of a call, and reads the settings that count there. What is wrong with
+// the directory is said when its project is looked for.
+func (s *stores) look(sc op.Scope) (seen, error) {
 	dir, err := s.dir(sc)
 	if err != nil {
-		return config.Settings{}, "", err
+		return seen{}, err
 	}
-	root, err := s.rootOf(dir)
+	projects, err := s.registry(config.Share)
 	if err != nil {
-		return config.Settings{}, "", err
+		return seen{}, err
 	}
-	settings, err := s.config.For(dir, root)
-	for _, w := range settings.Warnings {
+	v, root := seen{dir: dir}, ""
+	if v.look, v.refusal = projects.Look(dir); v.refusal == nil {
+		root, err = projects.Root(context.Background(), v.look)
+	}
+	if err = errors.Join(v.refusal, err); err != nil {
+		s.logger.Debug("a directory has no configuration", "directory", dir, "error", err)
+	}
+	v.settings, err = s.config.For(dir, root)
+	for _, w := range v.settings.Warnings {
 		s.warnOnce(w)
 	}
 	if err != nil && sc.Grant.Restricted() {
 		s.logger.Warn("the configuration of a project cannot be read", "error", err)
 		err = &op.ForbiddenError{What: unreachable}
 	}
-	return settings, dir, err
+	return v, err
 }
 
 // repositorySettings says what the project's configuration file says that does not count.
@@ -353,20 +375,6 @@ func (s *stores) registry(worktrees string) (*project.Registry, error) {
 	})
 }
 
-// rootOf is the directory whose configuration counts in dir; empty: none. What is wrong with the
-// directory is said when its project is looked for.
-func (s *stores) rootOf(dir string) (string, error) {
-	projects, err := s.registry(config.Share)
-	if err != nil {
-		return "", err
-	}
-	root, err := projects.Root(context.Background(), dir)
-	if err != nil {
-		s.logger.Debug("a directory has no configuration", "directory", dir, "error", err)
-	}
-	return root, nil
-}
-
 // project finds the project of a call and where its stores are. An operation that changes
 // something first ends a `team leave` of the project that was killed.
 func (s *stores) project(ctx context.Context, sc op.Scope) (projectPlace, error) {
@@ -384,12 +392,19 @@ func (s *stores) project(ctx context.Context, sc op.Scope) (projectPlace, error)
 // be written. It does record news about a known project, if it can: a repository that moves
 // is found by its first commit, which often comes after the first fact.
 func (s *stores) find(ctx context.Context, sc op.Scope) (projectPlace, error) {
-	projects, dir, err := s.projectRegistry(sc)
+	v, err := s.look(sc)
+	if err != nil {
+		return projectPlace{}, err
+	}
+	projects, err := s.registry(v.settings.Worktrees)
 	if err != nil {
 		return projectPlace{}, err
 	}
 	other := false
-	found, err := projects.Lookup(ctx, dir) // nothing is recorded that the call may not reach
+	var found project.Project
+	if err = v.refusal; err == nil {
+		found, err = projects.Find(ctx, v.look) // nothing is recorded that the call may not reach
+	}
 	if err = reachable(sc, found, err); err == nil {
 		err = s.servable(ctx, sc, projects, found)
 	}
@@ -403,7 +418,7 @@ func (s *stores) find(ctx context.Context, sc op.Scope) (projectPlace, error) {
 		}
 	}
 	if err == nil && (sc.Effect != op.Reads || found.Known) {
-		news, e := projects.Resolve(ctx, dir)
+		news, e := projects.Resolve(ctx, v.look)
 		if e == nil {
 			found = news
 		} else if sc.Effect != op.Reads {

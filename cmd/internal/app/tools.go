@@ -45,7 +45,7 @@ func (s *stores) served() []*op.Tool {
 			o := &t.Operations[i]
 			o.GuardFile(s.insideProject)
 			if o.Name == "recall" {
-				op.Adjust(o, func(ctx context.Context, sc op.Scope, _ *knowledge.Question) error { return s.sayEmpty(ctx, sc) })
+				op.Adjust(o, s.whenEmpty)
 			}
 		}
 	}
@@ -191,7 +191,7 @@ func (c shell) adapt(command string, o *op.Operation) {
 			return nil
 		})
 	case "knowledge recall":
-		op.Adjust(o, func(ctx context.Context, sc op.Scope, _ *knowledge.Question) error { return c.stores.sayEmpty(ctx, sc) })
+		op.Adjust(o, c.stores.whenEmpty)
 	case "knowledge timeline":
 		op.Adjust(o, func(_ context.Context, _ op.Scope, a *history.TimelineQuery) error {
 			a.Draw = func(file string, svg []byte) error { return os.WriteFile(file, append(svg, '\n'), 0o666) }

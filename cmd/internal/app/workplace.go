@@ -11,6 +11,7 @@ import (
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/op"
 	"leanctx/internal/refusal"
+	"leanctx/knowledge"
 	"leanctx/overview/project"
 )
 
@@ -189,37 +190,42 @@ func (s *stores) ownProjects(ctx context.Context, sc op.Scope, projects *project
 // maxNear is how many projects near an empty one are named.
 const maxNear = 3
 
+// whenEmpty has an answer without a fact say why there is none.
+func (s *stores) whenEmpty(_ context.Context, sc op.Scope, q *knowledge.Question) error {
+	q.Nothing = func(ctx context.Context) { s.sayEmpty(ctx, sc) }
+	return nil
+}
+
 // sayEmpty says of a project without a fact that nothing is remembered of it, and which projects are
 // near: the question may be about one of them.
-func (s *stores) sayEmpty(ctx context.Context, sc op.Scope) error {
+func (s *stores) sayEmpty(ctx context.Context, sc op.Scope) {
 	p, err := s.project(ctx, sc)
 	if err != nil || p.at.in() {
-		return nil // the operation itself says what is wrong
+		return // the operation itself says what is wrong
 	}
 	for _, name := range []string{"knowledge.json", "knowledge.journal"} {
 		if _, err := os.Stat(filepath.Join(p.at.knowledgeDir(), name)); err == nil {
-			return nil
+			return
 		}
 	}
 	text := "nothing is remembered of " + filepath.FromSlash(p.Root) + " yet"
 	settings, _, err := s.settings(sc)
 	if err != nil || !settings.CrossProjectSearch || sc.Grant.Restricted() {
 		op.Note(ctx, text)
-		return nil
+		return
 	}
 	projects, _, err := s.projectRegistry(sc)
 	if err != nil {
-		return nil
+		return
 	}
 	near, err := projects.Near(ctx, p.Root)
 	if err != nil || len(near) == 0 {
 		op.Note(ctx, text)
-		return nil
+		return
 	}
 	var names []string
 	for _, n := range near[:min(len(near), maxNear)] {
 		names = append(names, fmt.Sprintf("%s (%s)", n.Name, filepath.FromSlash(n.Root)))
 	}
 	op.Note(ctx, text+"; near it are "+strings.Join(names, ", ")+": project names one")
-	return nil
 }
