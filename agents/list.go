@@ -103,7 +103,7 @@ type Presence struct {
 // Coworker is an active agent as a briefing names it.
 type Coworker struct{ ID, Role string }
 
-// String is "id(role)", or the id of an agent without a role.
+// String is "id(role)", or the id of an agent without a role. Whoever shows it escapes it.
 func (c Coworker) String() string {
 	if c.Role == "" {
 		return c.ID
@@ -118,7 +118,7 @@ func (s *Store) Presence(ctx context.Context) (Presence, error) {
 	err := s.view(ctx, func(p *project, now time.Time) error {
 		r = Presence{}
 		for _, a := range p.present(now) {
-			r.Agents = append(r.Agents, Coworker{a.ID, prose.Line(a.Role)})
+			r.Agents = append(r.Agents, Coworker{a.ID, a.Role})
 		}
 		slices.SortFunc(r.Agents, func(a, b Coworker) int { return strings.Compare(a.ID, b.ID) })
 		if a, err := s.caller.agent(p); err == nil {

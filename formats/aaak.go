@@ -56,7 +56,7 @@ func Stars(effective float64) int {
 //
 // The category is in upper case. A letter whose capital does not fold back to it, as ß,
 // stays. Only what could forge a line or a pair is escaped. That is what [Escape] escapes,
-// = and : in a category or a key, and a ★ at the end of a value.
+// and = and : in a category or a key.
 // A category that would begin a line as the briefing's own lines do
 // (LAST_TASK, +3 more facts …) gets a backslash in front.
 func FormatAAAK(rooms []Room) string {
@@ -74,7 +74,7 @@ func FormatAAAK(rooms []Room) string {
 			b.WriteByte(":|"[min(i, 1)])
 			b.WriteString(escapeName(p.Key))
 			b.WriteByte('=')
-			b.WriteString(escapeValue(p.Value))
+			b.WriteString(Escape(p.Value))
 			b.WriteString(strings.Repeat(star, min(max(p.Stars, 1), 5)))
 			if p.User {
 				b.WriteByte('u')
@@ -122,25 +122,16 @@ func Escape(s string) string { return escape(s, "") }
 // escapeName is Escape for a category or a key, which end at : and =.
 func escapeName(s string) string { return escape(s, ":=") }
 
-// escapeValue is Escape for a value, which ends where the stars begin.
-func escapeValue(s string) string {
-	s = escape(s, "")
-	if before, ok := strings.CutSuffix(s, star); ok {
-		return before + `\` + star
-	}
-	return s
-}
-
-// escape writes a backslash before |, \ and the characters of more.
+// escape writes a backslash before |, \, ★ and the characters of more.
 func escape(s, more string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	var b strings.Builder
 	for i, r := range s {
 		switch {
-		case prose.Escaped(s, i):
+		case r != '★' && prose.Imitates(s, i), prose.Escaped(s, i):
 			b.WriteString(prose.Shown(r))
 			continue
-		case r == '|', r == '\\', strings.ContainsRune(more, r):
+		case r == '|', r == '\\', r == '★', strings.ContainsRune(more, r):
 			b.WriteByte('\\')
 		}
 		b.WriteRune(r)

@@ -273,7 +273,7 @@ func (r Restored) TextIn(call prose.Syntax) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Restored %s:", prose.Count(len(r.Facts), "fact"))
 	for _, f := range r.Facts {
-		fmt.Fprintf(&b, "\n  [%s/%s]: %s", prose.Line(f.Category), prose.Line(f.Key), f.Brief(f.Value))
+		fmt.Fprintf(&b, "\n  [%s/%s]: %s", prose.Name(f.Category), prose.Name(f.Key), f.Brief(f.Value))
 	}
 	b.WriteString(prose.More(call, r.Total-len(r.Facts), r.limit))
 	return b.String()

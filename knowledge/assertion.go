@@ -358,7 +358,7 @@ func ofShown(vs []*fact.Version, text string) string {
 		return text
 	}
 	for _, v := range slices.Backward(vs) {
-		if fact.Believed(v) && (prose.Line(v.Value) == text || prose.Line(fact.Text(v)) == text) {
+		if fact.Believed(v) && (prose.Line(v.Value) == text || prose.Line(fact.Text(v)) == text || formats.Escape(v.Value) == text) {
 			return v.Value
 		}
 	}

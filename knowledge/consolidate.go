@@ -341,10 +341,10 @@ func (p Promoted) Text() string {
 		if f.Outcome == Confirmed || f.Outcome == Refined {
 			outcome = ", " + string(f.Outcome)
 		}
-		fmt.Fprintf(&b, "\n  [%s/%s]: %s (conf: %s%s)", prose.Line(f.Category), prose.Line(f.Key), prose.Brief(f.Value), prose.Percent(f.Confidence), outcome)
+		fmt.Fprintf(&b, "\n  [%s/%s]: %s (conf: %s%s)", prose.Name(f.Category), prose.Name(f.Key), prose.Brief(f.Value), prose.Percent(f.Confidence), outcome)
 	}
 	for _, c := range p.Closed {
-		fmt.Fprintf(&b, "\n  closed [%s/%s]: %s (solved: %s)", prose.Line(c.Category), prose.Line(c.Key), c.Brief(c.Value), prose.Line(c.Ref))
+		fmt.Fprintf(&b, "\n  closed [%s/%s]: %s (solved: %s)", prose.Name(c.Category), prose.Name(c.Key), c.Brief(c.Value), prose.Line(c.Ref))
 	}
 	shown := p.Moved[:min(len(p.Moved), movedShown)]
 	for _, m := range shown {
@@ -352,7 +352,7 @@ func (p Promoted) Text() string {
 		if m.Woken {
 			verb = "woke"
 		}
-		fmt.Fprintf(&b, "\n  %s [%s/%s]: %s", verb, prose.Line(m.Category), prose.Line(m.Key), m.Brief(m.Value))
+		fmt.Fprintf(&b, "\n  %s [%s/%s]: %s", verb, prose.Name(m.Category), prose.Name(m.Key), m.Brief(m.Value))
 	}
 	if more := p.Archived + p.Woken - len(shown); more > 0 {
 		fmt.Fprintf(&b, "\n  … %d more", more)

@@ -301,7 +301,7 @@ func currentWith(vs []*fact.Version, value string, now time.Time) *fact.Version 
 // TextIn is the text about the dispute in the caller's syntax.
 func (x DisputeNote) TextIn(call prose.Syntax) string {
 	d := *x.Dispute
-	text := fmt.Sprintf("Disputed [%s] %s: still %s (%s, confidence: %s)\n  ", prose.Line(d.Category), prose.Line(d.Key), fact.TrustIn(x.Old).Quote(x.Old.Value), prose.Line(AuthorOf(x.Old)), prose.Percent(x.Old.Confidence))
+	text := fmt.Sprintf("Disputed [%s] %s: still %s (%s, confidence: %s)\n  ", prose.Name(d.Category), prose.Name(d.Key), fact.TrustIn(x.Old).Quote(x.Old.Value), prose.Name(AuthorOf(x.Old)), prose.Percent(x.Old.Confidence))
 	undone := "not believed"
 	if d.Removal || d.Rename != nil {
 		undone = "not done"
@@ -322,7 +322,7 @@ func recordOf(d formats.Dispute, undone, verdict string, call prose.Syntax) stri
 	case d.State == formats.DisputeRefused:
 		return fmt.Sprintf(" is not recorded: %d disputes about this fact are open. To list them: %s", MaxDisputes, call("disputes"))
 	case d.State == formats.DisputeRejected && d.Settled != nil:
-		return fmt.Sprintf(" was rejected as %s on %s by %s", d.ID, d.Settled.At.Format(time.DateOnly), prose.Line(authorOf(*d.Settled)))
+		return fmt.Sprintf(" was rejected as %s on %s by %s", d.ID, d.Settled.At.Format(time.DateOnly), prose.Name(authorOf(*d.Settled)))
 	case d.State == formats.DisputeRejected:
 		return " was rejected as " + d.ID
 	}
@@ -390,13 +390,13 @@ func (d DisputeInfo) Summary() string { return d.summary }
 
 // Line is the dispute in one line.
 func (d DisputeInfo) Line() string {
-	line := fmt.Sprintf("%s [%s/%s] %s (%s, %s, %s) against %s (%s, %s)", prose.Line(d.ID), prose.Line(d.Category), prose.Line(d.Key), d.summary, prose.Line(d.By),
-		prose.Percent(d.Confidence), d.At.Format(time.DateOnly), d.Quote(d.Against), prose.Line(d.AgainstBy), prose.Percent(d.Believed))
+	line := fmt.Sprintf("%s [%s/%s] %s (%s, %s, %s) against %s (%s, %s)", prose.Line(d.ID), prose.Name(d.Category), prose.Name(d.Key), d.summary, prose.Name(d.By),
+		prose.Percent(d.Confidence), d.At.Format(time.DateOnly), d.Quote(d.Against), prose.Name(d.AgainstBy), prose.Percent(d.Believed))
 	if d.State != formats.DisputeOpen {
 		line += ", " + prose.Line(d.State)
 	}
 	if d.SettledBy != "" {
-		line += fmt.Sprintf(" %s by %s", d.SettledAt.Format(time.DateOnly), prose.Line(d.SettledBy))
+		line += fmt.Sprintf(" %s by %s", d.SettledAt.Format(time.DateOnly), prose.Name(d.SettledBy))
 	}
 	return line
 }

@@ -68,5 +68,5 @@ func parseVote(text string) (string, bool) {
 
 // Text gives the answer's line.
 func (v Voted) Text() string {
-	return fmt.Sprintf("Feedback recorded (%s) for [%s] %s (up=%d, down=%d)", v.Vote, prose.Line(v.Category), prose.Line(v.Key), v.Up, v.Down)
+	return fmt.Sprintf("Feedback recorded (%s) for [%s] %s (up=%d, down=%d)", v.Vote, prose.Name(v.Category), prose.Name(v.Key), v.Up, v.Down)
 }

@@ -61,7 +61,7 @@ func (l Learned) TextIn(call prose.Syntax) string {
 	if l.Severity != "" {
 		fmt.Fprintf(&b, "%s %s: [%s] %s", what, verb, label, prose.Brief(l.Value))
 	} else {
-		fmt.Fprintf(&b, "%s [%s] %s: %s", what, prose.Line(label), verb, prose.Brief(l.Value))
+		fmt.Fprintf(&b, "%s [%s] %s: %s", what, prose.Name(label), verb, prose.Brief(l.Value))
 	}
 	if l.Outcome == Added {
 		b.WriteString(" (" + countValues(l.held) + ")")

@@ -160,7 +160,7 @@ func (r Results) TextIn(call prose.Syntax) string {
 		fmt.Fprintf(&b, "Cross-session search (%s):", prose.Count(r.Total, "result"))
 	}
 	for _, x := range r.Results {
-		fmt.Fprintf(&b, "\n  [%s/%s] %s (project: %s, conf: %s)", prose.Line(x.Category), prose.Line(x.Key), x.Line(x.Value), prose.Line(x.Project), prose.Percent(x.Confidence))
+		fmt.Fprintf(&b, "\n  [%s/%s] %s (project: %s, conf: %s)", prose.Name(x.Category), prose.Name(x.Key), x.Line(x.Value), prose.Name(x.Project), prose.Percent(x.Confidence))
 	}
 	b.WriteString(prose.More(call, r.Total-len(r.Results), r.limit))
 	for _, text := range r.Skipped {

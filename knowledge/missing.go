@@ -134,7 +134,7 @@ func (m Missing) Line() string {
 	if m.Planned != nil {
 		parts = append(parts, m.Planned.text())
 	}
-	return fmt.Sprintf("No current fact [%s/%s]: %s.", prose.Line(m.Category), prose.Line(m.Key), strings.Join(parts, ", "))
+	return fmt.Sprintf("No current fact [%s/%s]: %s.", prose.Name(m.Category), prose.Name(m.Key), strings.Join(parts, ", "))
 }
 
 func (p *Plan) text() string {
@@ -148,5 +148,5 @@ func by(author string) string {
 	if author == "" {
 		return ""
 	}
-	return " by " + prose.Line(author)
+	return " by " + prose.Name(author)
 }

@@ -142,7 +142,7 @@ func (r QuestionsResult) Text() string { return r.TextIn(prose.MCP) }
 // TextIn is Text with suggested calls in the caller's syntax.
 func (r QuestionsResult) TextIn(call prose.Syntax) string {
 	if r.Questions != nil {
-		return fmt.Sprintf("Questions of [%s] %s: %s", prose.Line(r.Category), prose.Line(r.Key), prose.Line(strings.Join(r.Questions, "; "))) + prose.Redacted(r.Redacted)
+		return fmt.Sprintf("Questions of [%s] %s: %s", prose.Name(r.Category), prose.Name(r.Key), prose.Line(strings.Join(r.Questions, "; "))) + prose.Redacted(r.Redacted)
 	}
 	if r.Total == 0 {
 		return "Every fact has questions."
@@ -150,7 +150,7 @@ func (r QuestionsResult) TextIn(call prose.Syntax) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Facts without questions (showing %d/%d):", len(r.Without), r.Total)
 	for _, f := range r.Without {
-		fmt.Fprintf(&b, "\n  [%s/%s]: %s", prose.Line(f.Category), prose.Line(f.Key), f.Brief(f.Value))
+		fmt.Fprintf(&b, "\n  [%s/%s]: %s", prose.Name(f.Category), prose.Name(f.Key), f.Brief(f.Value))
 	}
 	b.WriteString(prose.More(call, r.Total-len(r.Without), r.limit))
 	return b.String()

@@ -189,7 +189,7 @@ func (r Recalled) header(b *strings.Builder) {
 	case f.Query != "":
 		fmt.Fprintf(b, "Matching facts %s", shown)
 	case f.Category != "":
-		fmt.Fprintf(b, "Facts [%s] %s", prose.Line(r.Facts[0].Category), shown)
+		fmt.Fprintf(b, "Facts [%s] %s", prose.Name(r.Facts[0].Category), shown)
 	case f.Key != "":
 		fmt.Fprintf(b, "Matching facts %s", shown)
 	default:
@@ -226,7 +226,7 @@ func (r Recalled) line(b *strings.Builder, f Found) {
 	if f.Maybe {
 		maybe = "maybe: "
 	}
-	fmt.Fprintf(b, "\n  %s[%s/%s]: %s (", maybe, prose.Line(f.Category), prose.Line(f.Key), f.Line(f.Value))
+	fmt.Fprintf(b, "\n  %s[%s/%s]: %s (", maybe, prose.Name(f.Category), prose.Name(f.Key), f.Line(f.Value))
 	if r.query.Query != "" {
 		fmt.Fprintf(b, "score: %s, ", prose.Percent(f.Score))
 	}
@@ -248,7 +248,7 @@ func (r Recalled) line(b *strings.Builder, f Found) {
 		b.WriteString(" [disputed]")
 	}
 	if f.Outdated != "" {
-		b.WriteString(" [maybe outdated: " + prose.Line(f.Outdated) + "]")
+		b.WriteString(" [maybe outdated: " + prose.Name(f.Outdated) + "]")
 	}
 	if f.SourceState != "" {
 		b.WriteString(" [source " + f.SourceState + "]")

@@ -70,7 +70,7 @@ func (l Linked) TextIn(call prose.Syntax) string {
 }
 
 // Slashed is a name as answers show it: category/key.
-func Slashed(n Name) string { return prose.Line(n.Category) + "/" + prose.Line(n.Key) }
+func Slashed(n Name) string { return prose.Name(n.Category) + "/" + prose.Name(n.Key) }
 
 // Relate links two facts; the same link again is reinforced. A link that
 // supersedes ends the second fact, one that contradicts opens a dispute.

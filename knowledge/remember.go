@@ -218,7 +218,7 @@ func (d *decision) findLine() error {
 		d.line = refined[0]
 	}
 	if a.Correct && d.line == nil {
-		return refusal.Argument("replaces", "[%s] %s has %s: say with replaces which one was wrong", prose.Line(a.Category), prose.Line(a.Key), countValues(held))
+		return refusal.Argument("replaces", "[%s] %s has %s: say with replaces which one was wrong", prose.Name(a.Category), prose.Name(a.Key), countValues(held))
 	}
 	return nil
 }

@@ -105,7 +105,7 @@ func (r Remembered) TextIn(call prose.Syntax) string {
 	if verb == "" {
 		verb = "Remembered"
 	}
-	fmt.Fprintf(&b, "%s [%s] %s: %s (", verb, prose.Line(r.Category), prose.Line(r.Key), prose.Brief(r.Value))
+	fmt.Fprintf(&b, "%s [%s] %s: %s (", verb, prose.Name(r.Category), prose.Name(r.Key), prose.Brief(r.Value))
 	switch r.Outcome {
 	case Added:
 		b.WriteString(countValues(r.held))
@@ -131,7 +131,7 @@ func (r Remembered) details(b *strings.Builder, call prose.Syntax) {
 	case r.Was != nil:
 		b.WriteString("\n  was: " + r.Was.Brief(r.Was.Value) + " (since " + r.Was.Since.Format(time.DateOnly))
 		if r.Was.AssertedBy != "" {
-			b.WriteString(" by " + prose.Line(r.Was.AssertedBy))
+			b.WriteString(" by " + prose.Name(r.Was.AssertedBy))
 		}
 		b.WriteByte(')')
 	}
@@ -155,7 +155,7 @@ func (r Remembered) details(b *strings.Builder, call prose.Syntax) {
 	r.noteSource(b)
 	for _, s := range r.Similar {
 		label := map[string]string{similarConflict: "Possible conflict", similarReplaced: "Replaced, it seems"}[s.Kind]
-		fmt.Fprintf(b, "\n  "+cmp.Or(label, "Similar")+": [%s/%s] %s. Settle it: %s", prose.Line(s.Category), prose.Line(s.Key), s.Brief(s.Value),
+		fmt.Fprintf(b, "\n  "+cmp.Or(label, "Similar")+": [%s/%s] %s. Settle it: %s", prose.Name(s.Category), prose.Name(s.Key), s.Brief(s.Value),
 			call("judge", "category", r.Category, "key", r.Key, "target", s.Category+"/"+s.Key, "verdict", "supersedes|compatible|unrelated"))
 	}
 }
@@ -186,7 +186,7 @@ func (c *Contradiction) text(b *strings.Builder, archived bool, call prose.Synta
 	} else if c.OldAssertedBy != "" {
 		reason = "asserted by " + prose.Line(c.OldAssertedBy)
 	}
-	fmt.Fprintf(b, "\n  ⚠ CONTRADICTION DETECTED: %s [%s/%s] changed:", subject, prose.Line(c.Category), prose.Line(c.Key))
+	fmt.Fprintf(b, "\n  ⚠ CONTRADICTION DETECTED: %s [%s/%s] changed:", subject, prose.Name(c.Category), prose.Name(c.Key))
 	fmt.Fprintf(b, "\n  %s → '%s' (%s).", c.Quote(c.OldValue), prose.Brief(c.NewValue), reason)
 	if archived {
 		b.WriteString(" Previous value archived.")

@@ -46,7 +46,7 @@ func (r Renamed) TextIn(call prose.Syntax) string {
 	if r.Merged {
 		verb, joint = "Merged", "into"
 	}
-	name := func(n Name) string { return fmt.Sprintf("[%s] %s", prose.Line(n.Category), prose.Line(n.Key)) }
+	name := func(n Name) string { return fmt.Sprintf("[%s] %s", prose.Name(n.Category), prose.Name(n.Key)) }
 	return fmt.Sprintf("%s %s %s %s (%s)", verb, name(r.From), joint, name(r.To), prose.Count(r.Versions, "version"))
 }
 

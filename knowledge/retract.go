@@ -31,7 +31,7 @@ type Withdrawal struct {
 // NeedsConfirm says what a withdrawal would destroy, "" when nothing.
 func (w Withdrawal) NeedsConfirm() string {
 	if w.Erase {
-		return fmt.Sprintf("erase takes [%s] %s and its whole history off the disk", prose.Line(w.Category), prose.Line(w.Key))
+		return fmt.Sprintf("erase takes [%s] %s and its whole history off the disk", prose.Name(w.Category), prose.Name(w.Key))
 	}
 	return ""
 }
@@ -74,10 +74,10 @@ func (w Withdrawn) TextIn(call prose.Syntax) string {
 	}
 	if w.Erased && len(w.Copies) > 0 {
 		return fmt.Sprintf("Erased [%s] %s: it is off the disk; not touched: %s, and other copies in diaries, shares and exports",
-			prose.Line(w.Category), prose.Line(w.Key), prose.Line(strings.Join(w.Copies, ", "))) + purge
+			prose.Name(w.Category), prose.Name(w.Key), prose.Line(strings.Join(w.Copies, ", "))) + purge
 	}
 	if w.Erased {
-		return fmt.Sprintf("Erased [%s] %s: it is off the disk; copies in diaries, shares and exports are not touched", prose.Line(w.Category), prose.Line(w.Key)) + purge
+		return fmt.Sprintf("Erased [%s] %s: it is off the disk; copies in diaries, shares and exports are not touched", prose.Name(w.Category), prose.Name(w.Key)) + purge
 	}
 	verb, when := "Removed", ""
 	if w.Until != nil {
@@ -86,7 +86,7 @@ func (w Withdrawn) TextIn(call prose.Syntax) string {
 	if w.ahead {
 		verb = "Ends"
 	}
-	text := fmt.Sprintf("%s [%s] %s%s", verb, prose.Line(w.Category), prose.Line(w.Key), when)
+	text := fmt.Sprintf("%s [%s] %s%s", verb, prose.Name(w.Category), prose.Name(w.Key), when)
 	if w.Value != "" {
 		text += ": " + w.value.Brief(w.Value)
 	}
@@ -187,7 +187,7 @@ func hasValue(v *fact.Version, value string) bool {
 
 // noValue says that a fact has not the value that was named.
 func noValue(category, key, value string) error {
-	return refusal.NotFound("No value '%s' of [%s] %s", prose.Brief(value), prose.Line(category), prose.Line(key))
+	return refusal.NotFound("No value '%s' of [%s] %s", prose.Brief(value), prose.Name(category), prose.Name(key))
 }
 
 // checkEnd refuses an end that a fact cannot have: before what is valid at present
@@ -321,7 +321,7 @@ func erase(ctx context.Context, s *Store, w Withdrawal) (Withdrawn, error) {
 			return events, nil
 		}
 		if slices.ContainsFunc(vs, func(v *fact.Version) bool { return !mayReplace(st, by, v) }) {
-			return nil, refusal.ForUser("the history of [%s] %s holds what somebody of more authority asserted", prose.Line(w.Category), prose.Line(w.Key))
+			return nil, refusal.ForUser("the history of [%s] %s holds what somebody of more authority asserted", prose.Name(w.Category), prose.Name(w.Key))
 		}
 		r.Category, r.Key, r.Touched, erased = vs[0].Category, vs[0].Key, ids(vs), vs
 		return []state.Event{{Erase: &formats.Tombstone{
@@ -377,5 +377,5 @@ func copies(ctx context.Context, s *Store, erased []*fact.Version) (refs []strin
 
 // NotFound is the [*refusal.NotFoundError] for a fact that does not exist.
 func NotFound(category, key string) error {
-	return refusal.NotFound("No fact found: [%s] %s", prose.Line(category), prose.Line(key))
+	return refusal.NotFound("No fact found: [%s] %s", prose.Name(category), prose.Name(key))
 }

@@ -9,7 +9,7 @@ import (
 
 // A value that was asserted as answers show it, with its escapes, is the value.
 func TestValueAsItWasShown(t *testing.T) {
-	for _, value := range []string{"run make\nthen test", "a\ttab", "x</system>y", "left\u202eright", "two\r\nlines"} {
+	for _, value := range []string{"run make\nthen test", "a\ttab", "x</system>y", "left\u202eright", "done (u, 2026-01-01)", "two\r\nlines"} {
 		s := testStore(t, nil)
 		first := s.remember(t, Assertion{Category: "c", Key: "k", Value: value})
 		shown := s.recall(t, Question{Category: "c", Key: "k"}).Text()
@@ -28,6 +28,11 @@ func TestValueAsItWasShown(t *testing.T) {
 		if f := s.only(t, "c", "k"); f.Value != "other" {
 			t.Errorf("%+v", f)
 		}
+	}
+	b := testStore(t, nil) // as a briefing shows it
+	starred := b.remember(t, Assertion{Category: "c", Key: "k", Value: "a|b ★★★u"})
+	if r := b.remember(t, Assertion{Category: "c", Key: "k", Value: `a\|b \★\★\★u`}); r.Outcome != Confirmed || r.ID != starred.ID {
+		t.Errorf("%s", r.Text())
 	}
 	s := testStore(t, nil) // what holds a backslash of its own is what it is
 	s.remember(t, Assertion{Category: "c", Key: "k", Value: `split at \n`})

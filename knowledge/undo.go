@@ -59,10 +59,10 @@ func (u Undone) TextIn(call prose.Syntax) string {
 		case f.Value != "":
 			now = f.Brief(f.Value)
 		}
-		fmt.Fprintf(&b, "\n  [%s] %s: %s", prose.Line(f.Category), prose.Line(f.Key), now)
+		fmt.Fprintf(&b, "\n  [%s] %s: %s", prose.Name(f.Category), prose.Name(f.Key), now)
 	}
 	if u.Renamed != nil {
-		fmt.Fprintf(&b, "\n  [%s] %s has its name again", prose.Line(u.Renamed.Category), prose.Line(u.Renamed.Key))
+		fmt.Fprintf(&b, "\n  [%s] %s has its name again", prose.Name(u.Renamed.Category), prose.Name(u.Renamed.Key))
 	}
 	for _, text := range u.Others {
 		b.WriteString("\n  " + text)

@@ -114,13 +114,15 @@ func Visible(s, keep string) string {
 	})
 }
 
-// escape writes what [Escaped] reports as [Shown], except the characters in keep.
-func escape(s, keep string) string { return written(s, keep, Escaped) }
+// escape writes what [Escaped] and [Imitates] report as [Shown], except the characters in keep.
+func escape(s, keep string) string {
+	return written(s, keep, func(s string, at int) bool { return Escaped(s, at) || Imitates(s, at) })
+}
 
 // written writes some characters of a text as [Shown], and invalid UTF-8 as U+FFFD.
 func written(s, keep string, some func(s string, at int) bool) string {
 	s = strings.ToValidUTF8(s, string(utf8.RuneError))
-	if !strings.ContainsFunc(s, func(r rune) bool { return r == '<' || IsHidden(r) }) {
+	if !strings.ContainsFunc(s, func(r rune) bool { return IsHidden(r) || strings.ContainsRune("<[](:=★", r) }) {
 		return s
 	}
 	var b strings.Builder

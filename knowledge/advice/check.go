@@ -79,7 +79,7 @@ func (r Checked) Text() string {
 func (r Checked) lines(most int) string {
 	var b strings.Builder
 	for _, x := range r.Changed[:min(most, len(r.Changed))] {
-		fmt.Fprintf(&b, "\n  [%s/%s] %s (%s) [source %s]", prose.Line(x.Category), prose.Line(x.Key), x.Brief(x.Value), prose.Line(strings.Join(x.Files, ", ")), x.State)
+		fmt.Fprintf(&b, "\n  [%s/%s] %s (%s) [source %s]", prose.Name(x.Category), prose.Name(x.Key), x.Brief(x.Value), prose.Line(strings.Join(x.Files, ", ")), x.State)
 	}
 	if more := len(r.Changed) - most; more > 0 {
 		fmt.Fprintf(&b, "\n  … %d more (output=json shows all)", more)

@@ -248,7 +248,7 @@ func (r Report) TextIn(call prose.Syntax) string {
 		b.WriteString(", check first what matters most")
 	}
 	for _, f := range r.Stale {
-		fmt.Fprintf(&b, "\n  [%s/%s] %s (%s, last confirmed %s)", prose.Line(f.Category), prose.Line(f.Key), f.Brief(f.Value), prose.Percent(f.Effective), fact.Day(f.LastConfirmed))
+		fmt.Fprintf(&b, "\n  [%s/%s] %s (%s, last confirmed %s)", prose.Name(f.Category), prose.Name(f.Key), f.Brief(f.Value), prose.Percent(f.Effective), fact.Day(f.LastConfirmed))
 	}
 	if len(r.Sources.Changed) > 0 {
 		fmt.Fprintf(&b, "\nSources that no longer match: %d", len(r.Sources.Changed))

@@ -87,7 +87,7 @@ func settle(ctx context.Context, s *knowledge.Store, v Verdict) (Judged, error) 
 	err := s.UpdateSome(ctx, func(st state.Reader, now time.Time) ([]state.Event, error) {
 		d, ok := st.Dispute(strings.TrimSpace(v.Target))
 		if !ok || fact.IDOf(d.Category, d.Key) != fact.IDOf(v.Category, v.Key) {
-			return nil, refusal.NotFound("No dispute %s about [%s] %s", prose.Line(prose.Clip(v.Target, 40)), prose.Line(v.Category), prose.Line(v.Key))
+			return nil, refusal.NotFound("No dispute %s about [%s] %s", prose.Line(prose.Clip(v.Target, 40)), prose.Name(v.Category), prose.Name(v.Key))
 		}
 		events, err := knowledge.Settle(st, d, v.Verdict == accept, by, s.Actor().Session, now, fact.Present(s.Now(), now))
 		if err != nil {

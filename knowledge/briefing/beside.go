@@ -97,5 +97,5 @@ func (x *Line) Text() string {
 	case fact.ByUser(v):
 		mark = " (u, " + fact.Day(v.ValidFrom) + ")"
 	}
-	return "[" + prose.ShortLine(v.Category) + "/" + prose.ShortLine(v.Key) + "] " + prose.ShortLine(fact.Text(v)) + mark
+	return "[" + knowledge.Slashed(knowledge.Name{Category: v.Category, Key: v.Key}) + "] " + prose.ShortLine(fact.Text(v)) + mark
 }

@@ -253,7 +253,7 @@ func (o *Inputs) selection(c *choice) Selection {
 		all.News = append(all.News, x.line)
 	}
 	for _, d := range state.OpenDisputes(k, k.Disputed, c.at) {
-		all.Disputes = append(all.Disputes, prose.Line(d.Category)+"/"+prose.Line(d.Key)+" ("+d.ID+")")
+		all.Disputes = append(all.Disputes, d.Category+"/"+d.Key+" ("+d.ID+")")
 	}
 	whole := cmp.Or(o.Budget, DefaultBudget) * bytesPerToken
 	budget := max(whole-len(heading), 0)

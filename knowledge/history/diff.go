@@ -281,7 +281,7 @@ func (c Change) text() string {
 		becameTrue: "+ became true", becameFalse: "- no longer true", learned: "+ learned", disbelieved: "- no longer believed",
 		removed: "- removed", erased: "- erased", confirmed: "= confirmed", disputed: "? disputed",
 	}
-	line := fmt.Sprintf("%s: [%s/%s]", cmp.Or(sign[c.Kind], "~ "+c.Kind), prose.Line(c.Category), prose.Line(c.Key))
+	line := fmt.Sprintf("%s: [%s/%s]", cmp.Or(sign[c.Kind], "~ "+c.Kind), prose.Name(c.Category), prose.Name(c.Key))
 	if c.dispute != "" {
 		return line + " " + c.dispute + " against " + c.was.Quote(c.Was)
 	}

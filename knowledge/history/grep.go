@@ -136,10 +136,10 @@ func (r Matches) TextIn(call prose.Syntax) string {
 	fmt.Fprintf(&b, "Matches of %s (%d):", prose.Quoted(r.of.Regexp), r.Total)
 	for _, m := range r.Matches {
 		if m.ID == "" {
-			fmt.Fprintf(&b, "\n  [%s] %s (%s by %s)", prose.Line(m.Ref), prose.Brief(m.Line), fact.Day(m.At), prose.Line(m.By))
+			fmt.Fprintf(&b, "\n  [%s] %s (%s by %s)", prose.Name(m.Ref), prose.Brief(m.Line), fact.Day(m.At), prose.Name(m.By))
 			continue
 		}
-		fmt.Fprintf(&b, "\n  [%s/%s] %s [%s] (%s)", prose.Line(m.Category), prose.Line(m.Key), m.Brief(m.Line), m.Mark, m.period)
+		fmt.Fprintf(&b, "\n  [%s/%s] %s [%s] (%s)", prose.Name(m.Category), prose.Name(m.Key), m.Brief(m.Line), m.Mark, m.period)
 	}
 	b.WriteString(prose.More(call, r.Total-len(r.Matches), r.of.Limit))
 	return b.String()

@@ -190,10 +190,10 @@ func (r VersionList) TextIn(call prose.Syntax) string {
 	if r.Total == 1 {
 		noun = "entry"
 	}
-	fmt.Fprintf(&b, "Timeline [%s] (%d %s):", prose.Line(r.Category), r.Total, noun)
+	fmt.Fprintf(&b, "Timeline [%s] (%d %s):", prose.Name(r.Category), r.Total, noun)
 	b.WriteString(prose.More(call, r.Total-len(r.Entries), r.limit))
 	for _, e := range r.Entries {
-		fmt.Fprintf(&b, "\n  %s = %s [%s] (%s) conf=%s x%d", prose.Line(e.Key), e.Line(e.Value), e.Mark,
+		fmt.Fprintf(&b, "\n  %s = %s [%s] (%s) conf=%s x%d", prose.Name(e.Key), e.Line(e.Value), e.Mark,
 			e.period(), prose.Percent(e.Confidence), e.Confirmations)
 		if e.RetractedReason != "" {
 			fmt.Fprintf(&b, ", reason: '%s'", prose.Brief(e.RetractedReason))

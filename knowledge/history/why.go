@@ -103,10 +103,10 @@ func why(st *state.State, q Subject, now time.Time, sourceState func(*fact.Versi
 // Text gives the answer's lines.
 func (p Provenance) Text() string {
 	if p.Erased != "" {
-		return fmt.Sprintf("[%s] %s was erased on %s", prose.Line(p.Category), prose.Line(p.Key), p.Erased)
+		return fmt.Sprintf("[%s] %s was erased on %s", prose.Name(p.Category), prose.Name(p.Key), p.Erased)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Why [%s] %s (%s):", prose.Line(p.Category), prose.Line(p.Key), prose.Count(len(p.Versions), "version"))
+	fmt.Fprintf(&b, "Why [%s] %s (%s):", prose.Name(p.Category), prose.Name(p.Key), prose.Count(len(p.Versions), "version"))
 	b.WriteString("\n  Kind: " + p.kind())
 	for _, d := range p.Disputes {
 		b.WriteString("\n  Disputed: " + d.Line())
@@ -123,7 +123,7 @@ func (p Provenance) Text() string {
 			fmt.Fprintf(&b, "\n    until %s it was held valid %s", p.RecordedUntil.Format(time.DateTime), fact.Period{From: p.ValidFrom, Until: p.ValidUntil})
 		}
 		if v.Imported != "" {
-			fmt.Fprintf(&b, "\n    imported from %s", prose.Line(v.Imported))
+			fmt.Fprintf(&b, "\n    imported from %s", prose.Name(v.Imported))
 		}
 		if len(v.Questions) > 0 {
 			fmt.Fprintf(&b, "\n    questions: %s", prose.Line(strings.Join(v.Questions, "; ")))
@@ -163,7 +163,7 @@ func (b VersionProvenance) retraction() string {
 		text = b.RetractedAt.UTC().Format(time.DateTime) + " given its end " + fact.Day(*b.ValidUntil)
 	}
 	if b.RetractedBy != "" {
-		text += " by " + prose.Line(b.RetractedBy)
+		text += " by " + prose.Name(b.RetractedBy)
 	}
 	if b.RetractedReason != "" {
 		text += ", reason: '" + prose.Brief(b.RetractedReason) + "'"
@@ -176,18 +176,18 @@ func assertedBy(s formats.Source) string {
 	switch {
 	case s.By == "":
 	case s.Kind == fact.KindUser: // an agent passed the user's word on
-		text += " via " + prose.Line(s.By)
+		text += " via " + prose.Name(s.By)
 	default:
-		text += " " + prose.Line(s.By)
+		text += " " + prose.Name(s.By)
 	}
 	if s.Ref != "" {
-		text += " from " + prose.Line(s.Ref)
+		text += " from " + prose.Name(s.Ref)
 	}
 	if s.Confidence > 0 {
 		text += " (" + prose.Percent(s.Confidence) + ")"
 	}
 	if s.Replica != "" {
-		text += ", from replica " + prose.Line(s.Replica)
+		text += ", from replica " + prose.Name(s.Replica)
 	}
 	return text
 }

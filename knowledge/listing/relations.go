@@ -65,7 +65,7 @@ func (r RelationList) TextIn(call prose.Syntax) string {
 	}
 	of := "project"
 	if r.of.Category != "" || r.of.Key != "" {
-		of = strings.Trim(prose.Line(r.of.Category)+"/"+prose.Line(r.of.Key), "/")
+		of = strings.Trim(prose.Name(r.of.Category)+"/"+prose.Name(r.of.Key), "/")
 	}
 	if r.Total == 0 {
 		return fmt.Sprintf("No relations for %s.", of)

@@ -92,7 +92,7 @@ func (r StoreStatus) TextIn(call prose.Syntax) string {
 		fmt.Fprintf(&b, ", %s", prose.Count(r.Disputes, "open dispute"))
 	}
 	if r.Project != "" {
-		fmt.Fprintf(&b, "\nProject: %s (%s)", prose.Line(r.Project), r.Hash)
+		fmt.Fprintf(&b, "\nProject: %s (%s)", prose.Name(r.Project), r.Hash)
 	}
 	if !r.UpdatedAt.IsZero() {
 		fmt.Fprintf(&b, "\nLast updated: %s", r.UpdatedAt.Format("2006-01-02 15:04 UTC"))
@@ -100,7 +100,7 @@ func (r StoreStatus) TextIn(call prose.Syntax) string {
 	if len(r.Rooms) > 0 {
 		rooms := make([]string, len(r.Rooms))
 		for i, room := range r.Rooms {
-			rooms[i] = fmt.Sprintf("%s(%d)", prose.Line(room.Category), room.Facts)
+			rooms[i] = fmt.Sprintf("%s(%d)", prose.Name(room.Category), room.Facts)
 		}
 		fmt.Fprintf(&b, "\nRooms: %s", strings.Join(rooms, ", "))
 	}

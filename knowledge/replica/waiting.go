@@ -51,7 +51,7 @@ func (f *Folded) waiting(all []*Line, t *trust, h home) (out []Waiting, accept [
 		if what := f.change(n, now, then); what != "" && !h.names[s] {
 			changed[s] = what
 			vs := slices.Concat(now.State.Versions(n), then.State.Versions(n))
-			shown[s] = "[" + prose.Line(vs[0].Category) + "/" + prose.Line(vs[0].Key) + "]"
+			shown[s] = "[" + prose.Name(vs[0].Category) + "/" + prose.Name(vs[0].Key) + "]"
 		}
 	}
 	for _, k := range lists {
@@ -169,7 +169,7 @@ func (f *Folded) change(n fact.ID, now, then *Folded) string {
 	switch {
 	case len(a) > 0 && len(b) == 0:
 		if moved := then.State.ByID(a[0].ID); moved != nil {
-			return fmt.Sprintf("would be renamed to [%s/%s]", prose.Line(moved.Category), prose.Line(moved.Key))
+			return fmt.Sprintf("would be renamed to [%s/%s]", prose.Name(moved.Category), prose.Name(moved.Key))
 		}
 		return "would be gone"
 	case len(a) == 0 && !f.guarded[factSubject(state.ErasedName(n))]:

@@ -121,7 +121,7 @@ func (m *merger) refusedDispute(x formats.Dispute) bool {
 		err = refusal.Argument("rival", "its rival is no fact")
 	}
 	if err != nil {
-		m.r.Bad = append(m.r.Bad, BadLine{Problem: fmt.Sprintf("dispute about [%s/%s]: %v", prose.Line(prose.Clip(x.Category, 40)), prose.Line(prose.Clip(x.Key, 40)), err)})
+		m.r.Bad = append(m.r.Bad, BadLine{Problem: fmt.Sprintf("dispute about [%s/%s]: %v", prose.Name(prose.Clip(x.Category, 40)), prose.Name(prose.Clip(x.Key, 40)), err)})
 	}
 	return err != nil
 }
@@ -135,7 +135,7 @@ func (m *merger) refused(v *fact.Version) bool {
 		err = refusal.Argument("key", "key is empty")
 	}
 	if err != nil {
-		m.r.Bad = append(m.r.Bad, BadLine{Problem: fmt.Sprintf("[%s/%s]: %v", prose.Line(prose.Clip(v.Category, 40)), prose.Line(prose.Clip(v.Key, 40)), err)})
+		m.r.Bad = append(m.r.Bad, BadLine{Problem: fmt.Sprintf("[%s/%s]: %v", prose.Name(prose.Clip(v.Category, 40)), prose.Name(prose.Clip(v.Key, 40)), err)})
 	}
 	return err != nil
 }

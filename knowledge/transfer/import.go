@@ -203,7 +203,7 @@ func (r Imported) TextIn(call prose.Syntax) string {
 	if r.DryRun {
 		fmt.Fprintf(&b, "\n[DRY RUN] Would add: %d, skip: %d, replace: %d", r.Added, r.Skipped, r.Replaced)
 		for _, x := range r.First {
-			fmt.Fprintf(&b, "\n  [%s/%s]: %s", prose.Line(x.Category), prose.Line(x.Key), prose.Brief(x.Value))
+			fmt.Fprintf(&b, "\n  [%s/%s]: %s", prose.Name(x.Category), prose.Name(x.Key), prose.Brief(x.Value))
 		}
 		if more := r.Added + r.Replaced - len(r.First); more > 0 {
 			fmt.Fprintf(&b, "\n  … %d more", more)

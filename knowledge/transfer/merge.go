@@ -427,7 +427,7 @@ type mergeOutcome struct {
 }
 
 func naming(v *fact.Version) string {
-	return fmt.Sprintf("[%s/%s] '%s'", prose.Line(v.Category), prose.Line(v.Key), prose.Brief(v.Value))
+	return fmt.Sprintf("[%s/%s] '%s'", prose.Name(v.Category), prose.Name(v.Key), prose.Brief(v.Value))
 }
 
 // withdrawn reports whether the last version of a fact was retracted, with

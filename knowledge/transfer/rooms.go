@@ -52,7 +52,7 @@ func exportRooms(ctx context.Context, s *knowledge.Store, dir string) (Exported,
 				return err
 			}
 			files[name] = b.Bytes()
-			fmt.Fprintf(&index, "- [%s](%s): %s\n", prose.Line(room.Category), name, prose.Count(len(room.Facts), "fact"))
+			fmt.Fprintf(&index, "- [%s](%s): %s\n", prose.Name(room.Category), name, prose.Count(len(room.Facts), "fact"))
 		}
 		if len(st.Relations)+len(st.Reminders) > 0 {
 			index.WriteString("\nRelations, reminders and the history are in an export as JSON alone.\n")
