@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"leanctx/agents/cost"
+	"github.com/tiktoken-go/tokenizer/codec"
 	. "leanctx/knowledge"
 )
 
@@ -38,7 +38,7 @@ func TestAnswersSayWhoAndSinceWhen(t *testing.T) {
 
 // Who and since when cost at most 16 tokens a line, also with a long name.
 func TestOriginIsShort(t *testing.T) {
-	var tokens cost.Tokenizer
+	exact := codec.NewO200kBase()
 	for _, agent := range []string{"cursor-a3f8", "claude-code-b7e2", "github-copilot-0c1d", "release manager of the payments team-9f3e", ""} {
 		s := testStore(t, nil)
 		by := s.As(Actor{Agent: agent})
@@ -46,7 +46,7 @@ func TestOriginIsShort(t *testing.T) {
 		s.days(60)
 		text := must[Recalled](t)(s.Recall(t.Context(), Question{Category: "infra"})).Text()
 		_, origin, ok := strings.Cut(text, "1x)")
-		if n := tokens.Count(origin); !ok || n > 16 || n < 6 {
+		if n, err := exact.Count(origin); err != nil || !ok || n > 16 || n < 6 {
 			t.Errorf("%q takes %d tokens", origin, n)
 		}
 	}

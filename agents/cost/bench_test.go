@@ -57,7 +57,7 @@ func BenchmarkReport(b *testing.B) {
 			})
 		}
 		if i%1000 == 999 {
-			l.flush(time.Time{})
+			l.flush()
 		}
 	}
 	b.Run("report", func(b *testing.B) {
@@ -75,18 +75,4 @@ func BenchmarkReport(b *testing.B) {
 			}
 		}
 	})
-}
-
-// BenchmarkCount is the tokenizer, in bytes a second, and its set-up.
-func BenchmarkCount(b *testing.B) {
-	text, err := os.ReadFile("doc.go")
-	if err != nil {
-		b.Fatal(err)
-	}
-	var t Tokenizer
-	t.Count("x")
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		t.Count(string(text))
-	}
 }

@@ -2,6 +2,7 @@ package cost
 
 import (
 	"fmt"
+	"leanctx/internal/tokens"
 	"os"
 	"path/filepath"
 	"strings"
@@ -220,7 +221,7 @@ func TestNoContents(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir, Options{LongLived: true})
 	l.Note(Receipt{Tool: "ctx_knowledge", Action: "remember", Agent: "a", In: "the launch code is zanzibar", Out: "Remembered zanzibar"})
-	if r := report(t, l); r.Total.In != int64(l.count.Count("the launch code is zanzibar")) || r.Total.Estimated != 0 {
+	if r := report(t, l); r.Total.In != int64(tokens.Estimate("the launch code is zanzibar")) || r.Total.Estimated != 0 {
 		t.Error(r.Total)
 	}
 	files := 0

@@ -26,13 +26,9 @@
 //
 // # Tokens
 //
-// A server counts with the o200k tokenizer, in the background, from the texts in the
-// queue, and then drops them. A command notes bytes/4, since the tokenizer's table takes
-// 50 ms to set up. So does a server while more than 256 KiB wait. A report says how many of
-// its tokens are such estimates.
-//
-// We use github.com/tiktoken-go/tokenizer (MIT): its table is part of the program.
-// pkoukk/tiktoken-go was rejected: its offline tables add 12 MB and take 370 ms to decode.
+// Texts are counted by [tokens.Estimate], within 5% of o200k over a session. A receipt that
+// has only a size counts a quarter of it, and a report says how many of its tokens are such. So
+// are those that commands of earlier versions noted.
 //
 // A commit in the journal for each call was rejected: it costs a lock and an fsync.
 package cost

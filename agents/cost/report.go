@@ -384,10 +384,10 @@ func list(b *strings.Builder, call prose.Syntax, title string, column int, share
 	b.WriteString(prose.More(call, len(shares)-limit, limit))
 }
 
-// estimated notes how many of the tokens are estimates.
+// estimated notes how many of the tokens are estimated from a size.
 func estimated(b *strings.Builder, c Counts) {
 	if c.Estimated > 0 {
-		fmt.Fprintf(b, "\n\n  Of these, %s estimated from bytes (commands do not load the tokenizer).", prose.Count(c.Estimated, "token"))
+		fmt.Fprintf(b, "\n\n  Of these, %s estimated from bytes alone.", prose.Count(c.Estimated, "token"))
 	}
 }
 

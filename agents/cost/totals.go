@@ -13,7 +13,7 @@ type Counts struct {
 	Calls     int64     `json:"calls"`
 	In        int64     `json:"tokens_in"`
 	Out       int64     `json:"tokens_out"`
-	Estimated int64     `json:"tokens_estimated"` // part of in and out that is estimated as bytes/4
+	Estimated int64     `json:"tokens_estimated"` // part of in and out that is a quarter of the bytes
 	BytesIn   int64     `json:"bytes_in"`
 	BytesOut  int64     `json:"bytes_out"`
 	First     time.Time `json:"first_used,omitzero"`

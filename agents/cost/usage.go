@@ -16,15 +16,14 @@ import (
 	"time"
 
 	"leanctx/internal/prose"
+	"leanctx/internal/tokens"
 )
 
 const (
-	folder        = "costs"
-	flushAfter    = 800 * time.Millisecond // delay between the first queued receipt and the write: a kill loses no more than a second
-	maxTexts      = 1 << 18                // bytes of text that may wait; to count them takes about 80 ms, a tenth of flushAfter
-	maxQueue      = 16384                  // receipts that may wait; further ones are dropped (the disk hangs)
-	closeCounting = 200 * time.Millisecond // time that Close spends counting; the rest is estimated
-	maxName       = 120                    // characters; longer names are cut
+	folder     = "costs"
+	flushAfter = 800 * time.Millisecond // delay between the first queued receipt and the write: a kill loses no more than a second
+	maxQueue   = 16384                  // receipts that may wait; further ones are dropped (the disk hangs)
+	maxName    = 120                    // characters; longer names are cut
 )
 
 // Actor is the caller of a handle. It is used for receipts that do not name one.
@@ -38,7 +37,7 @@ type Actor struct {
 type Options struct {
 	ProjectRoot string
 	ProjectHash string           // the project to report on, and of receipts that name none
-	LongLived   bool             // a server: counts and writes in the background
+	LongLived   bool             // a server: writes in the background
 	Now         func() time.Time // default time.Now
 	Logger      *slog.Logger
 	Fault       func(op, name string) error // for tests: called before each file operation
@@ -53,16 +52,13 @@ type Usage struct {
 
 // core is the state that all handles on a usage share.
 type core struct {
-	dir   string
-	opts  Options
-	count Tokenizer
-	keep  bool // texts are kept until they are counted
+	dir  string
+	opts Options
 
 	flushing sync.Mutex // serialises writes
 
 	mu     sync.Mutex // guards the rest
-	queue  []pending  // receipts that are not written yet
-	texts  int        // bytes of text, in the queue and in the block being counted
+	queue  []line     // receipts that are not written yet
 	closed bool
 }
 
@@ -79,7 +75,6 @@ func Open(dir string, o *Options) (*Usage, error) {
 	if c.opts.Fault == nil {
 		c.opts.Fault = func(string, string) error { return nil }
 	}
-	c.keep = c.opts.LongLived
 	return &Usage{core: c}, nil
 }
 
@@ -90,7 +85,7 @@ func (u *Usage) As(a Actor) *Usage {
 
 // Close writes the queue. Later notes are dropped.
 func (u *Usage) Close() error {
-	u.flush(time.Now().Add(closeCounting))
+	u.flush()
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.closed, u.queue = true, nil
@@ -144,20 +139,21 @@ func (r *Receipt) line() line {
 		At: r.At.UnixMilli(), Project: clean(r.Project), Session: clean(r.Session), Agent: clean(r.Agent), Client: clean(r.Client), Intent: r.Intent,
 		Tool: clean(r.Tool), Action: clean(r.Action), BytesIn: max(r.InSize, len(r.In), 0), BytesOut: max(r.OutSize, len(r.Out), 0),
 	}
-	n.In, n.Out, n.Estimated = Estimate(n.BytesIn), Estimate(n.BytesOut), n.BytesIn+n.BytesOut > 0
+	n.In, n.Out = count(r.In, n.BytesIn), count(r.Out, n.BytesOut)
+	n.Estimated = r.In == "" && n.BytesIn > 0 || r.Out == "" && n.BytesOut > 0
 	return n
+}
+
+// count is about how many tokens a text has, or, if only its size is known, a quarter of that.
+func count(text string, bytes int) int {
+	if text == "" {
+		return (bytes + 3) / 4
+	}
+	return tokens.Estimate(text)
 }
 
 // clean makes a name fit into one line of a report.
 func clean(name string) string { return prose.Line(prose.Clip(strings.TrimSpace(name), maxName)) }
-
-// pending is a receipt in the queue.
-type pending struct {
-	line
-	in, out string // not counted yet
-}
-
-func (p *pending) size() int { return len(p.in) + len(p.out) }
 
 // Note records a receipt. It never blocks and never fails. After Close it does nothing.
 func (u *Usage) Note(r Receipt) {
@@ -168,63 +164,35 @@ func (u *Usage) Note(r Receipt) {
 	if r.At.IsZero() {
 		r.At = u.opts.Now()
 	}
-	u.add(pending{r.line(), r.In, r.Out})
+	u.add(r.line())
 }
 
 // add puts a receipt into the queue. In a server the first one also sets the time at which the
-// queue is written. So counting takes at most about a tenth of one core. A command estimates
-// tokens from the size, and so does a server whose queue is full of texts.
-func (c *core) add(p pending) {
+// queue is written.
+func (c *core) add(n line) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed || len(c.queue) >= maxQueue {
 		return
 	}
-	if !c.keep || c.texts+p.size() > maxTexts {
-		p.in, p.out = "", ""
-	}
-	c.texts += p.size()
-	if c.queue = append(c.queue, p); c.opts.LongLived && len(c.queue) == 1 {
-		time.AfterFunc(flushAfter, func() { c.flush(time.Time{}) })
+	if c.queue = append(c.queue, n); c.opts.LongLived && len(c.queue) == 1 {
+		time.AfterFunc(flushAfter, c.flush)
 	}
 }
 
-// flush writes the queue. After the deadline it estimates instead of counting; a zero
-// deadline means no limit.
-func (c *core) flush(deadline time.Time) {
+// flush writes the queue.
+func (c *core) flush() {
 	c.flushing.Lock()
 	defer c.flushing.Unlock()
 	c.mu.Lock()
-	list := c.queue
+	lines := c.queue
 	c.queue = nil
 	c.mu.Unlock()
-	if len(list) == 0 {
+	if len(lines) == 0 {
 		return
 	}
-	lines := make([]line, len(list))
-	for i := range list {
-		p := &list[i]
-		if p.size() > 0 && (deadline.IsZero() || time.Now().Before(deadline)) {
-			c.measure(p)
-		}
-		c.mu.Lock()
-		c.texts -= p.size()
-		c.mu.Unlock()
-		lines[i] = p.line
-	}
 	if err := c.append(lines, false); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		c.opts.Logger.Warn("token counts were lost", "calls", len(list), "error", err)
-	}
-}
-
-// measure counts the tokens of a receipt that has its texts.
-func (c *core) measure(p *pending) {
-	p.Estimated = p.in == "" && p.BytesIn > 0 || p.out == "" && p.BytesOut > 0
-	if p.in != "" {
-		p.In = c.count.Count(p.in)
-	}
-	if p.out != "" {
-		p.Out = c.count.Count(p.out)
+		c.opts.Logger.Warn("token counts were lost", "calls", len(lines), "error", err)
 	}
 }
 
@@ -283,7 +251,7 @@ func (u *Usage) totals(ctx context.Context) (*totals, error) {
 
 // read reads the cost of the project's calls, including this process's queue.
 func (u *Usage) read(ctx context.Context) (*totals, error) {
-	u.flush(time.Time{})
+	u.flush()
 	root, err := os.OpenRoot(u.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return newTotals(), nil

@@ -12,8 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"leanctx/agents/cost"
-
 	"leanctx/internal/args"
 	"leanctx/internal/refusal"
 )
@@ -59,7 +57,7 @@ const (
 func newBed(t testing.TB) *bed {
 	t.Helper()
 	b := &bed{TB: t, root: t.TempDir(), dir: filepath.Join(t.TempDir(), "agents", "shared", "0123456789abcdef")}
-	b.o = Options{ProjectRoot: b.root, Now: func() time.Time { return noon }, Tokens: new(cost.Tokenizer).Count}
+	b.o = Options{ProjectRoot: b.root, Now: func() time.Time { return noon }}
 	b.reopen()
 	return b
 }
@@ -139,11 +137,11 @@ func TestShare(t *testing.T) {
 	b.same(b.list(), none)
 	b.same(b.pull(claude, false).Text(), none)
 	o := b.push(cursor, "claude", "auth files for review", "src/auth.ts", "src/middleware.ts")
-	b.same(o.Text(), "Shared 2 files with claude (1,249 tokens)")
-	b.same(b.push(cursor, "claude-b", "", "./src/../src/auth.ts", "src/auth.ts").Text(), "Shared 1 file with claude-b7e2 (893 tokens)")
+	b.same(o.Text(), "Shared 2 files with claude (1,262 tokens)")
+	b.same(b.push(cursor, "claude-b", "", "./src/../src/auth.ts", "src/auth.ts").Text(), "Shared 1 file with claude-b7e2 (902 tokens)")
 	b.same(b.list(), `Shared contexts (2):
-  cursor-a3f8 → claude: src/auth.ts, src/middleware.ts (2 files, 1,249 tokens, 0s ago)
-  cursor-a3f8 → claude-b7e2: src/auth.ts (1 file, 893 tokens, 0s ago)`)
+  cursor-a3f8 → claude: src/auth.ts, src/middleware.ts (2 files, 1,262 tokens, 0s ago)
+  cursor-a3f8 → claude-b7e2: src/auth.ts (1 file, 902 tokens, 0s ago)`)
 	paths, err := b.s.Paths(t.Context(), cursor)
 	if err != nil || !slices.Equal(paths, []string{"src/auth.ts", "src/middleware.ts"}) {
 		t.Error(paths, err)
@@ -152,13 +150,13 @@ func TestShare(t *testing.T) {
 	b.waits(second, 1)
 	b.waits(claude, 2)
 	b.same(b.pull(second, false).Text(), `1 shared context from cursor-a3f8:
-  src/auth.ts (893 tok) + src/middleware.ts (356 tok)
+  src/auth.ts (902 tok) + src/middleware.ts (360 tok)
   Message: "auth files for review"`)
 	b.reopen()
 	b.waits(second, 0)
 	b.waits(claude, 1)
 	b.same(b.pull(second, false).Text(), none)
-	b.same(b.pull(claude, false).Text(), "1 shared context from cursor-a3f8:\n  src/auth.ts (893 tok)")
+	b.same(b.pull(claude, false).Text(), "1 shared context from cursor-a3f8:\n  src/auth.ts (902 tok)")
 	b.same(b.pull(cursor, true).Text(), none)
 	c, err := b.as(cursor).Clear(t.Context(), NoArgs{})
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
+	"leanctx/internal/tokens"
 )
 
 // Offer is the arguments of push.
@@ -70,7 +71,7 @@ func (s *Store) Push(ctx context.Context, o Offer) (Offered, error) {
 			return Offered{}, err
 		}
 		clean, rules := s.secrets.Clean(string(f.data))
-		y := stored{Path: f.path, Tokens: s.opts.Tokens(clean), Bytes: len(clean), Hash: hash([]byte(clean)), Source: hash(f.data), Redacted: rules}
+		y := stored{Path: f.path, Tokens: tokens.Estimate(clean), Bytes: len(clean), Hash: hash([]byte(clean)), Source: hash(f.data), Redacted: rules}
 		texts[y.Hash] = clean
 		x.Files = append(x.Files, y)
 		out.Files = append(out.Files, y.file())

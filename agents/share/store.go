@@ -34,7 +34,6 @@ type Options struct {
 	Now         func() time.Time // default time.Now
 	Redactor    *secret.Redactor // default: the built-in rules
 	Ignored     Ignored          // nil: none is
-	Tokens      func(string) int // counts a text's tokens; default: a quarter of its bytes
 	Logger      *slog.Logger
 	Fault       func(op, name string) error // for crash tests: called before each file operation
 	Team        journal.Team                // the machines that share the names of the files; nil: this one alone
@@ -81,9 +80,6 @@ func Open(dir string, o *Options) (*Store, error) {
 	c.opts.Logger = cmp.Or(c.opts.Logger, slog.New(slog.DiscardHandler))
 	if c.opts.Fault == nil {
 		c.opts.Fault = func(string, string) error { return nil }
-	}
-	if c.opts.Tokens == nil {
-		c.opts.Tokens = func(text string) int { return (len(text) + 3) / 4 }
 	}
 	log, err := journal.Open(dir, machine{}, &journal.Options{
 		Name: "shares", Schema: schema, Now: c.opts.Now, LongLived: c.opts.LongLived,

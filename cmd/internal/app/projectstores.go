@@ -81,7 +81,7 @@ func (w projectStores) shares() (*share.Store, error) {
 	return openOf(w, func(m *membership, r *secret.Redactor) (*share.Store, error) {
 		return share.Open(filepath.Join(m.agentsDir(), "shared", w.project.Hash), &share.Options{
 			Team: m.team(w.stores), Fence: m.fence(w.stores), Contents: m.contents(w.stores), ProjectRoot: w.project.Root,
-			LongLived: w.longLived, Redactor: r, Tokens: new(cost.Tokenizer).Count, Logger: w.logger,
+			LongLived: w.longLived, Redactor: r, Logger: w.logger,
 			Ignored: func(ctx context.Context, root string, names []string) ([]string, error) {
 				return tree.Ignored(ctx, root, names, nil)
 			},
