@@ -88,7 +88,7 @@ func TestReport(t *testing.T) {
     ctx_agent           55,850 tok (38.5%)
     ctx_overview        11,180 tok (7.7%)
 
-  Of these, 145,230 tokens estimated from bytes (commands do not load the tokenizer).`)
+  Of these, 145,230 tokens estimated from bytes alone.`)
 	a, err := l.Agent(t.Context(), AgentQuery{"curs"})
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func TestReport(t *testing.T) {
     ctx_overview        11,180 tok (12.5%)
     ctx_agent               40 tok (0.0%)
 
-  Of these, 89,420 tokens estimated from bytes (commands do not load the tokenizer).`)
+  Of these, 89,420 tokens estimated from bytes alone.`)
 	s, err := l.Session(t.Context(), SessionQuery{})
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestReport(t *testing.T) {
     recall: 78,200 tok (100.0%), 1 call
   … 2 more (limit=1)
 
-  Of these, 145,230 tokens estimated from bytes (commands do not load the tokenizer).`)
+  Of these, 145,230 tokens estimated from bytes alone.`)
 }
 
 func TestByDay(t *testing.T) {
@@ -138,7 +138,7 @@ func TestByDay(t *testing.T) {
     2026-03-19  250 tok (25.0%)
   … 1 more (limit=2)
 
-  Of these, 1,000 tokens estimated from bytes (commands do not load the tokenizer).`)
+  Of these, 1,000 tokens estimated from bytes alone.`)
 	if r, err := days(ReportQuery{AgentID: "cursor-a3f8"}); err != nil || len(r.Days) != 3 {
 		t.Error(r, err)
 	}
