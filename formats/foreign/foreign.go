@@ -88,11 +88,25 @@ func Parse(files []File, project string) (*Memory, error) {
 	for _, f := range files {
 		text := bytes.TrimPrefix(f.Text, []byte("\uFEFF"))
 		read := reader(f.Name, text)
-		if read == nil {
+		switch {
+		case read == nil && len(files) == 1:
 			return nil, ErrUnknown
+		case read == nil && len(bytes.TrimSpace(text)) == 0:
+			b.leave("empty files", 1)
+			continue
+		case read == nil:
+			b.bad(0, fmt.Errorf("%s: %w", f.Name, ErrUnknown))
+			continue
 		}
 		b.file, b.files = f.Name, names
-		if err := read(b, text); err != nil {
+		err := read(b, text)
+		if _, note := errors.AsType[noteError](err); note {
+			if err = fmt.Errorf("%s: %w", f.Name, err); len(files) > 1 {
+				b.bad(0, err)
+				continue
+			}
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

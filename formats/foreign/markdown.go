@@ -61,10 +61,13 @@ func (b *builder) markdown(src []byte) error {
 	src = ownBlock().ReplaceAllFunc(src, func(block []byte) []byte {
 		return bytes.Repeat([]byte("\n"), bytes.Count(block, []byte("\n"))) // the lines below keep their numbers
 	})
+	if line := conflict(src); line > 0 {
+		return noteError(fmt.Sprintf("line %d: a conflict marker of Git: settle the conflict first", line))
+	}
 	var head frontMatter
 	body, first, has, err := cutFrontMatter(src, &head)
 	if err != nil {
-		return fmt.Errorf("%s: front matter: %w", b.file, err)
+		return noteError("front matter: " + strings.SplitN(err.Error(), "\n", 2)[0])
 	}
 	lines := b.lines(body, first)
 	kind := orElse(head.Type, head.Metadata.Type)
@@ -89,6 +92,37 @@ func (b *builder) markdown(src []byte) error {
 		b.texts("note", "", lines, nil)
 	}
 	return nil
+}
+
+// noteError says why one Markdown file cannot be read. Others beside it can be.
+type noteError string
+
+func (e noteError) Error() string { return string(e) }
+
+// conflict is the line at which a conflict begins that Git left in a text, 0 for none. What stands
+// in fenced code tells of conflicts.
+func conflict(src []byte) int {
+	fence, begin, middle, n := []byte(nil), 0, false, 0
+	for line := range bytes.Lines(src) {
+		n++
+		line = bytes.TrimRight(line, "\r\n")
+		mark := bytes.TrimSpace(line)
+		switch {
+		case fence != nil:
+			if bytes.HasPrefix(mark, fence) {
+				fence = nil
+			}
+		case bytes.HasPrefix(mark, []byte("```")), bytes.HasPrefix(mark, []byte("~~~")):
+			fence = mark[:3]
+		case bytes.HasPrefix(line, []byte("<<<<<<< ")):
+			begin, middle = n, false
+		case begin > 0 && string(line) == "=======":
+			middle = true
+		case middle && bytes.HasPrefix(line, []byte(">>>>>>> ")):
+			return begin
+		}
+	}
+	return 0
 }
 
 // cutFrontMatter divides a file. first is the number of the body's first line.

@@ -5,14 +5,14 @@
 //
 // A fact is one item: "- **key**: value". Further lines of a value are indented
 // by two spaces. The front matter lists each fact with the id of its version and
-// a checksum of its value. So an edited item is recognised. A key or value that
-// plain text cannot hold is written as a JSON string.
+// a checksum of its value. So an edited item is recognised. A checksum of the whole file
+// ([Seal]) tells whether anybody changed anything. A key or value that plain text cannot
+// hold is written as a JSON string.
 //
 // The same room gives the same bytes.
 package okf
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -36,8 +36,18 @@ type Room struct {
 	Category string
 	At       time.Time // of the state that the file shows
 	Facts    []Fact
-	Missing  []Fact // read only: listed in the front matter, but there is no item
+	Missing  []Fact    // read only: listed in the front matter, but there is no item
+	Mistakes []Mistake // read only: lines that are no part of a room
+	Loose    bool      // read only: beside the items there is other text than what Write makes
 }
+
+// Mistake is a line that is not as [Write] makes it.
+type Mistake struct {
+	Line    int // 1 is the first
+	Problem string
+}
+
+func (m Mistake) Error() string { return fmt.Sprintf("line %d: %s", m.Line, m.Problem) }
 
 // Fact is one current value.
 type Fact struct {
@@ -46,6 +56,8 @@ type Fact struct {
 	ID     string // of its version when the file was written; empty for a new item
 	Edited bool   // read only: the item differs from what was written, or is new
 	Line   int    // read only: 1 is the first
+
+	Several bool // read only: the file has, or had, other values of the key
 }
 
 type header struct {
@@ -63,21 +75,61 @@ type entry struct {
 
 const kind = "room"
 
-// mistake says which line of a file is not as Write makes it.
-func mistake(line int, problem string) error { return fmt.Errorf("line %d: %s", line, problem) }
-
-// Write prints a room.
+// Write prints a room, with its seal.
 func Write(w io.Writer, r Room) error {
-	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "---\ntype: %s\ntitle: %s\ngenerated: {by: lean-ctx, at: %s}\nleanctx_category: %[2]s\nleanctx_facts:\n", kind, quoted(r.Category), quoted(r.At.UTC().Format(time.RFC3339)))
+	var entries []entry
 	for _, f := range r.Facts {
-		fmt.Fprintf(b, "- {key: %s, id: %s, sum: %s}\n", quoted(f.Key), quoted(f.ID), sum(written(f.Value)))
+		entries = append(entries, entry{f.Key, f.ID, sum(written(f.Value))})
 	}
-	fmt.Fprintf(b, "---\n\n# %s\n\n", strings.Join(strings.Fields(r.Category), " "))
+	b := bytes.NewBufferString(frontMatter(r.Category, r.At.UTC().Format(time.RFC3339), entries) + "\n" + heading(r.Category) + "\n\n")
 	for _, f := range r.Facts {
 		fmt.Fprintf(b, "- **%s**: %s\n", keyText(f.Key), strings.ReplaceAll(written(f.Value), "\n", "\n  "))
 	}
-	return b.Flush()
+	_, err := w.Write(Seal(b.Bytes()))
+	return err
+}
+
+// frontMatter is the front matter of a room, without its seal.
+func frontMatter(category, at string, facts []entry) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "---\ntype: %s\ntitle: %s\ngenerated: {by: lean-ctx, at: %s}\nleanctx_category: %[2]s\nleanctx_facts:\n", kind, quoted(category), quoted(at))
+	for _, e := range facts {
+		fmt.Fprintf(&b, "- {key: %s, id: %s, sum: %s}\n", quoted(e.Key), quoted(e.ID), e.Sum)
+	}
+	b.WriteString("---\n")
+	return b.String()
+}
+
+// heading is the only heading that Write makes in a room.
+func heading(category string) string { return "# " + strings.Join(strings.Fields(category), " ") }
+
+// sealLine is the last line of the front matter of a sealed file.
+var sealLine = regexp.MustCompile(`(?m)^leanctx_checksum: (c[0-9a-f]{8})\n`)
+
+// Seal adds a checksum of a text to its front matter.
+func Seal(text []byte) []byte {
+	head, body, _ := cut(text)
+	return fmt.Appendf(nil, "%sleanctx_checksum: %s\n---\n%s", head[:len(head)-len("---\n")], sum(sealed(text)), body)
+}
+
+// Sealed reports whether a text is still the one that [Seal] gave. Line ends and blanks at its end
+// do not count: Git and editors change them. found is false for a text without a seal.
+func Sealed(text []byte) (same, found bool) {
+	text = plainLines(text)
+	head, body, _ := cut(text)
+	at := sealLine.FindSubmatchIndex(head)
+	if at == nil {
+		return false, false
+	}
+	return string(head[at[2]:at[3]]) == sum(sealed(slices.Concat(head[:at[0]], head[at[1]:], body))), true
+}
+
+// sealed is what the checksum of a text is about.
+func sealed(text []byte) string { return strings.TrimRightFunc(string(text), unicode.IsSpace) }
+
+// plainLines is a text without a byte order mark, and with line feeds alone.
+func plainLines(text []byte) []byte {
+	return bytes.ReplaceAll(bytes.TrimPrefix(text, []byte("\uFEFF")), []byte("\r\n"), []byte("\n"))
 }
 
 // quoted is a text as JSON, which is YAML too. The encoder of the YAML library
@@ -131,9 +183,14 @@ func unquoted(text string) (string, error) {
 }
 
 // IsRoom reports whether a file claims to be a room that Write made.
-func IsRoom(text []byte) bool {
-	head, _, ok := cut(text)
-	return ok && bytes.Contains(head, []byte("\nleanctx_category:"))
+func IsRoom(text []byte) bool { return claims(text, "\nleanctx_category:") }
+
+// IsIndex reports whether a file claims to be the index of a directory of rooms.
+func IsIndex(text []byte) bool { return claims(text, "\nokf_version:") }
+
+func claims(text []byte, line string) bool {
+	head, _, ok := cut(plainLines(text))
+	return ok && bytes.Contains(head, []byte(line))
 }
 
 // cut divides a file into its front matter, with the lines that enclose it, and
@@ -150,23 +207,25 @@ func cut(text []byte) (head, body []byte, ok bool) {
 }
 
 // Parse reads a file that Write made and people edited. Headings and blank lines
-// may be anywhere. Everything else that is no item is an error that names the line.
+// may be anywhere. Everything else that is no item is one of the mistakes. The error, a
+// [Mistake], is for a file that cannot be read at all.
 func Parse(text []byte) (Room, error) {
-	text = bytes.ReplaceAll(bytes.TrimPrefix(text, []byte("\uFEFF")), []byte("\r\n"), []byte("\n"))
+	text = plainLines(text)
 	head, body, ok := cut(text)
 	if !ok {
-		return Room{}, mistake(1, "no front matter between two lines of ---")
+		return Room{}, Mistake{1, "no front matter between two lines of ---"}
 	}
 	var h header
 	if err := yaml.Unmarshal(head[4:len(head)-4], &h); err != nil {
-		return Room{}, mistake(2, "front matter: "+strings.SplitN(err.Error(), "\n", 2)[0])
+		return Room{}, Mistake{2, "front matter: " + strings.SplitN(err.Error(), "\n", 2)[0]}
 	}
 	if h.Type != kind || h.Category == nil || strings.TrimSpace(*h.Category) == "" {
-		return Room{}, mistake(2, "the front matter has no type: room and leanctx_category")
+		return Room{}, Mistake{2, "the front matter has no type: room and leanctx_category"}
 	}
 	r := Room{Category: *h.Category}
 	r.At, _ = time.Parse(time.RFC3339, h.Generated.At)
-	at := bytes.Count(head, []byte("\n"))
+	r.Loose = frontMatter(r.Category, h.Generated.At, h.Facts) != string(sealLine.ReplaceAll(head, nil))
+	at, headings := bytes.Count(head, []byte("\n")), 0
 	for line := range strings.SplitSeq(string(body), "\n") {
 		at++
 		line = strings.TrimRight(line, " \t")
@@ -174,67 +233,87 @@ func Parse(text []byte) (Room, error) {
 		if m := itemLine.FindStringSubmatch(line); m != nil {
 			key, err := unquoted(m[1])
 			if err != nil {
-				return Room{}, mistake(at, "a key with wrong quotes")
+				r.mistake(at, "a key with wrong quotes")
+				continue
 			}
 			r.Facts = append(r.Facts, Fact{Key: key, Value: m[2], Line: at})
 			continue
 		}
 		switch {
-		case line == "" || strings.HasPrefix(line, "# "):
+		case line == "":
+		case strings.HasPrefix(line, "# "), line == heading(r.Category):
+			headings++
+			r.Loose = r.Loose || headings > 1 || line != strings.TrimRight(heading(r.Category), " ")
 		case last >= 0 && strings.HasPrefix(line, "  "):
 			r.Facts[last].Value += "\n" + line[2:]
 		default:
-			return Room{}, mistake(at, fmt.Sprintf("neither an item (- **key**: value) nor indented below one: %.60q", line))
+			r.mistake(at, fmt.Sprintf("neither an item (- **key**: value) nor indented below one: %.60q", line))
 		}
 	}
-	if err := r.compare(h.Facts); err != nil {
-		return Room{}, err
-	}
+	r.compare(h.Facts)
+	slices.SortStableFunc(r.Mistakes, func(a, b Mistake) int { return a.Line - b.Line })
 	return r, nil
 }
 
-// compare finds what was edited since the file was written.
-func (r *Room) compare(before []entry) error {
-	used := make([]bool, len(before))
+func (r *Room) mistake(line int, problem string) {
+	r.Mistakes = append(r.Mistakes, Mistake{line, problem})
+}
+
+// compare finds what was edited since the file was written. Of several values under a key, those
+// that are as they were find themselves again. If as many others are left as the file had, they
+// are the changed ones, in their order. Else nobody knows which was changed: they are new, and the
+// former ones are missing.
+func (r *Room) compare(before []entry) {
+	items, entries := map[string][]*Fact{}, map[string][]entry{}
+	for _, e := range before {
+		entries[e.Key] = append(entries[e.Key], e)
+	}
 	for i := range r.Facts {
 		f := &r.Facts[i]
 		f.Value = strings.TrimSpace(f.Value)
 		f.Edited = true
-		for j, e := range before {
-			if used[j] || e.Key != f.Key {
-				continue
+		items[f.Key] = append(items[f.Key], f)
+	}
+	var missing []entry
+	for key := range entries {
+		same, left := items[key], entries[key]
+		several := len(same) > 1 || len(left) > 1
+		for _, f := range same {
+			f.Several = several
+			if i := slices.IndexFunc(left, func(e entry) bool { return e.Sum == sum(f.Value) }); i >= 0 {
+				f.ID, f.Edited, left = left[i].ID, false, slices.Delete(slices.Clone(left), i, i+1)
 			}
-			if same := e.Sum == sum(f.Value); same || f.ID == "" && !r.several(e.Key) {
-				f.ID, f.Edited, used[j] = e.ID, !same, true
-				break
+		}
+		changed := slices.DeleteFunc(slices.Clone(same), func(f *Fact) bool { return !f.Edited })
+		if len(changed) == len(left) {
+			for i, f := range changed {
+				f.ID = left[i].ID
 			}
+			left = nil
 		}
-		if f.Edited && (r.several(f.Key) || slices.ContainsFunc(before, func(e entry) bool { return e.Key == f.Key && e.ID != f.ID })) {
-			return mistake(f.Line, fmt.Sprintf("%.60s has several values: change them with remember", f.Key))
-		}
-		value, err := unquoted(f.Value)
-		if err != nil {
-			return mistake(f.Line, "a value with wrong quotes")
-		}
-		if f.Value = value; value == "" {
-			return mistake(f.Line, "an item without a value; to take it back, remove the fact")
+		missing = append(missing, left...)
+	}
+	for key, same := range items {
+		for _, f := range same {
+			f.Several = f.Several || len(same) > 1 && entries[key] == nil
 		}
 	}
-	for j, e := range before {
-		if !used[j] {
+	for _, e := range before { // in the order of the file
+		if slices.Contains(missing, e) {
 			r.Missing = append(r.Missing, Fact{Key: e.Key, ID: e.ID})
 		}
 	}
-	return nil
-}
-
-// several reports whether a key has more than one item.
-func (r *Room) several(key string) bool {
-	n := 0
-	for _, f := range r.Facts {
-		if f.Key == key {
-			n++
+	r.Facts = slices.DeleteFunc(r.Facts, func(f Fact) bool {
+		value, err := unquoted(f.Value)
+		switch {
+		case err != nil:
+			r.mistake(f.Line, "a value with wrong quotes")
+		case value == "":
+			r.mistake(f.Line, "an item without a value; to take it back, remove the fact")
 		}
+		return err != nil || value == ""
+	})
+	for i := range r.Facts {
+		r.Facts[i].Value, _ = unquoted(r.Facts[i].Value)
 	}
-	return n > 1
 }

@@ -25,6 +25,7 @@ leanctx_facts:
 - {key: "auth", id: "f-1", sum: caa044b92}
 - {key: "db", id: "f-2", sum: c5a5334ad}
 - {key: "odd **key**", id: "f-3", sum: c8a1c24c1}
+leanctx_checksum: cdfbead8a
 ---
 
 # architecture
@@ -60,9 +61,9 @@ func TestEditedItems(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Room{Category: "architecture", At: sample.At, Facts: []Fact{
-		{Key: "auth", Value: "Passkeys", ID: "f-1", Edited: true, Line: 14},
-		{Key: "cache", Value: "Redis", Edited: true, Line: 16},
-		{Key: "odd **key**", Value: " \x1b[31m ", ID: "f-3", Line: 18},
+		{Key: "auth", Value: "Passkeys", ID: "f-1", Edited: true, Line: 15},
+		{Key: "cache", Value: "Redis", Edited: true, Line: 17},
+		{Key: "odd **key**", Value: " \x1b[31m ", ID: "f-3", Line: 19},
 	}, Missing: []Fact{{Key: "db", ID: "f-2"}}}
 	if d := cmp.Diff(want, r); d != "" {
 		t.Error(d)
@@ -75,16 +76,79 @@ func TestMangledRoomsNameTheLine(t *testing.T) {
 		"# x\n":            "line 1: no front matter",
 		"---\na: [\n---\n": "line 2: front matter",
 		"---\ntype: note\nleanctx_category: x\n---\n":                            "line 2: the front matter has no type: room",
-		strings.Replace(sampleText, "- **db**: P", "- db: P", 1):                 "line 15: neither an item",
-		strings.Replace(sampleText, "OAuth2 + PKCE", "", 1):                      "line 14: an item without a value",
-		strings.Replace(sampleText, `" \x1b[31m "`, `" \x1b[31m `, 1):            "line 17: a value with wrong quotes",
-		strings.Replace(sampleText, "\n  with logical", "\nwith logical", 1):     "line 16: neither an item",
-		strings.Replace(sampleText, "- **db**", "- **auth**", 1):                 "line 15: auth has several values",
-		strings.Replace(sampleText, "- **auth**", "<<<<<<< HEAD\n- **auth**", 1): "line 14: neither an item",
+		strings.Replace(sampleText, "- **db**: P", "- db: P", 1):                 "line 16: neither an item",
+		strings.Replace(sampleText, "OAuth2 + PKCE", "", 1):                      "line 15: an item without a value",
+		strings.Replace(sampleText, `" \x1b[31m "`, `" \x1b[31m `, 1):            "line 18: a value with wrong quotes",
+		strings.Replace(sampleText, "\n  with logical", "\nwith logical", 1):     "line 17: neither an item",
+		strings.Replace(sampleText, "- **auth**", "<<<<<<< HEAD\n- **auth**", 1): "line 15: neither an item",
 	} {
-		if _, err := Parse([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
+		r, err := Parse([]byte(text))
+		if err == nil && len(r.Mistakes) > 0 {
+			err = r.Mistakes[0]
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
+	}
+}
+
+// Of several values the changed ones are known as long as none is gone or new: else one that was
+// changed cannot be told from one that took its place.
+func TestEditedValuesOfSeveral(t *testing.T) {
+	text := write(t, Room{Category: "clients", At: sample.At, Facts: []Fact{
+		{Key: "supported", Value: "Claude Code", ID: "f-1"}, {Key: "supported", Value: "Codex", ID: "f-2"}, {Key: "port", Value: "80", ID: "f-3"},
+	}})
+	for _, c := range []struct {
+		from, to string
+		facts    []Fact // without their lines
+		missing  []Fact
+	}{
+		{"Codex", "Gemini", []Fact{{Key: "supported", Value: "Claude Code", ID: "f-1", Several: true}, {Key: "supported", Value: "Gemini", ID: "f-2", Several: true, Edited: true}, {Key: "port", Value: "80", ID: "f-3"}}, nil},
+		{"- **supported**: Codex\n", "", []Fact{{Key: "supported", Value: "Claude Code", ID: "f-1", Several: true}, {Key: "port", Value: "80", ID: "f-3"}}, []Fact{{Key: "supported", ID: "f-2"}}},
+		{"Codex\n", "Gemini\n- **supported**: Zed\n", []Fact{
+			{Key: "supported", Value: "Claude Code", ID: "f-1", Several: true}, {Key: "supported", Value: "Gemini", Several: true, Edited: true},
+			{Key: "supported", Value: "Zed", Several: true, Edited: true}, {Key: "port", Value: "80", ID: "f-3"},
+		}, []Fact{{Key: "supported", ID: "f-2"}}},
+		{"**port**: 80", "**port**: 80\n- **port**: 81", []Fact{
+			{Key: "supported", Value: "Claude Code", ID: "f-1", Several: true}, {Key: "supported", Value: "Codex", ID: "f-2", Several: true},
+			{Key: "port", Value: "80", ID: "f-3", Several: true}, {Key: "port", Value: "81", Several: true, Edited: true},
+		}, nil},
+	} {
+		r, err := Parse([]byte(strings.Replace(text, c.from, c.to, 1)))
+		if err != nil || len(r.Mistakes) > 0 {
+			t.Fatal(err, r.Mistakes)
+		}
+		for i := range r.Facts {
+			r.Facts[i].Line = 0
+		}
+		if d := cmp.Diff(c.facts, r.Facts) + cmp.Diff(c.missing, r.Missing); d != "" {
+			t.Errorf("%q: %s", c.to, d)
+		}
+	}
+}
+
+// What Git and editors do to line ends is no edit; anything else is one.
+func TestSealTellsAnEditedFile(t *testing.T) {
+	for text, want := range map[string]bool{
+		sampleText: true,
+		strings.ReplaceAll(sampleText, "\n", "\r\n"):                             true,
+		"\uFEFF" + sampleText + "\n\n":                                           true,
+		strings.TrimSpace(sampleText):                                            true,
+		sampleText + "note\n":                                                    false,
+		strings.Replace(sampleText, "# arch", "# Arch", 1):                       false,
+		strings.Replace(sampleText, "type: room", "type: room\ntags: [x]", 1):    false,
+		strings.Replace(sampleText, "OAuth2 + PKCE", "Passkeys", 1):              false,
+		strings.Replace(sampleText, "- **auth**", "<<<<<<< HEAD\n- **auth**", 1): false,
+	} {
+		if same, sealed := Sealed([]byte(text)); !sealed || same != want {
+			t.Errorf("%v, %v, want %v:\n%s", same, sealed, want, text)
+		}
+		if r, err := Parse([]byte(text)); want && (err != nil || r.Loose) {
+			t.Errorf("%v, %+v:\n%s", err, r, text)
+		}
+	}
+	if _, sealed := Sealed([]byte("---\ntype: room\n---\n")); sealed {
+		t.Error("a seal is found where there is none")
 	}
 }
 

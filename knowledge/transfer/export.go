@@ -34,6 +34,7 @@ type Outgoing struct {
 	Format string `json:"format,omitempty" short:"f" enum:"json,jsonl,array,md" jsonschema:"json: everything; jsonl, array: the current facts; md: a directory with a file for each room (default json)"`
 	Shared bool   `json:"shared,omitempty" jsonschema:"only what sync shares, the same bytes on every machine (json)"`
 	File   string `json:"file,omitempty" flag:"output" short:"o" jsonschema:"where to write it; without it the answer is the export"`
+	Force  bool   `json:"force,omitempty" jsonschema:"with md: overwrite files that somebody edited or wrote"`
 }
 
 // Exported is a finished export.
@@ -42,6 +43,8 @@ type Exported struct {
 	File   string `json:"file,omitempty"`
 	Facts  int    `json:"facts"` // active ones
 	Data   string `json:"data,omitempty"`
+
+	Kept []string `json:"kept,omitempty"` // edited files of rooms that are gone
 }
 
 // Text gives the export itself, or where it was written.
@@ -49,7 +52,11 @@ func (e Exported) Text() string {
 	if e.File == "" {
 		return strings.TrimSuffix(e.Data, "\n")
 	}
-	return fmt.Sprintf("Exported to %s (%s, format=%s)", prose.Line(e.File), prose.Count(e.Facts, "active fact"), e.Format)
+	text := fmt.Sprintf("Exported to %s (%s, format=%s)", prose.Line(e.File), prose.Count(e.Facts, "active fact"), e.Format)
+	if len(e.Kept) > 0 {
+		text += "\n  edited files of rooms that are gone, kept as they are: " + listed(e.Kept)
+	}
+	return text
 }
 
 // Export writes every version, link and note (json). Or it writes the current facts in a form
@@ -63,7 +70,7 @@ func Export(ctx context.Context, s *knowledge.Store, o Outgoing) (Exported, erro
 		return Exported{}, refusal.Argument("shared", "shared is for format=json")
 	}
 	if o.Format == formatMarkdown {
-		return exportRooms(ctx, s, o.File)
+		return exportRooms(ctx, s, o)
 	}
 	r := Exported{Format: o.Format, File: o.File}
 	var b bytes.Buffer

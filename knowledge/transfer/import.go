@@ -57,7 +57,7 @@ type Imported struct {
 	NotAdded []BadLine         `json:"not_added,omitempty"` // by append: what is believed here leaves no room
 	InPart   []BadLine         `json:"in_part,omitempty"`   // by append: added for a shorter period
 	LeftOut  []foreign.LeftOut `json:"left_out,omitempty"`  // what a fact has no place for
-	Missing  []string          `json:"missing,omitempty"`   // facts whose item in a room's file was deleted
+	Missing  []string          `json:"missing,omitempty"`   // facts whose item in a room's file was deleted, or the file
 	Disputed int               `json:"disputed,omitempty"`  // what stands against what has more authority
 	DryRun   bool              `json:"dry_run"`
 	Proposed bool              `json:"proposed,omitempty"` // a native file, of which nothing counts as confirmed
@@ -118,9 +118,6 @@ func Import(ctx context.Context, s *knowledge.Store, in Incoming) (Imported, err
 	if err != nil {
 		return Imported{}, err
 	}
-	if len(read.rooms) > 0 {
-		return importRooms(ctx, s, in, read.rooms)
-	}
 	parsed, other, err := in.parse(s.Options().ProjectRoot, read)
 	if err != nil {
 		return Imported{}, err
@@ -128,6 +125,13 @@ func Import(ctx context.Context, s *knowledge.Store, in Incoming) (Imported, err
 	m := &merger{store: s, in: in, r: Imported{File: in.name(), Kind: string(parsed.Kind), DryRun: in.DryRun}}
 	if other != nil {
 		m.r.Program, m.r.LeftOut = other.Program, other.LeftOut
+	}
+	if n := len(read.passed); n > 0 {
+		m.r.LeftOut = append(m.r.LeftOut, foreign.LeftOut{What: "files that are no Markdown: " + listed(read.passed), Count: n})
+	}
+	if len(read.rooms) > 0 {
+		m.r.Kind = formatMarkdown
+		m.takeRooms(read)
 	}
 	m.r.Proposed = parsed.Kind == formats.Native && m.proposes()
 	if err := m.take(ctx, parsed); err != nil {
@@ -160,6 +164,9 @@ func (in Incoming) name() string {
 // parse takes apart what was read. The memory says what else there is when another
 // program wrote it; else it is nil.
 func (in Incoming) parse(root string, x input) (formats.Parsed, *foreign.Memory, error) {
+	if len(x.rooms) > 0 && len(x.files) == 0 {
+		return formats.Parsed{}, nil, nil
+	}
 	other, err := in.foreign(root, x)
 	if err != nil {
 		return formats.Parsed{}, nil, err
@@ -224,7 +231,7 @@ func (r Imported) TextIn(call prose.Syntax) string {
 		fmt.Fprintf(&b, "\nDisputed: %d, see %s", r.Disputed, call("disputes"))
 	}
 	if len(r.Missing) > 0 {
-		fmt.Fprintf(&b, "\n  deleted in the file and kept here: %s; %s", prose.Line(strings.Join(r.Missing[:min(5, len(r.Missing))], ", ")), call("remove"))
+		fmt.Fprintf(&b, "\n  deleted in the file and kept here: %s; %s", listed(r.Missing), call("remove"))
 	}
 	for _, l := range r.LeftOut {
 		fmt.Fprintf(&b, "\n  no place for %d %s", l.Count, l.What)

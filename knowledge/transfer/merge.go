@@ -31,6 +31,7 @@ type merger struct {
 	order    []fact.ID
 	facts    map[fact.ID]*incoming
 	document *formats.Document // of a fact file, without the facts
+	rooms    rooms             // of a directory that an export wrote
 	all      int               // how many facts or records it has
 	told     int               // of them; see progress
 
@@ -39,7 +40,7 @@ type merger struct {
 	present time.Time // see [fact.Present]
 	over    *state.Overlay
 	nothing *state.State      // on which records are asserted
-	rooms   map[string]string // the spellings of categories that are new here
+	spelled map[string]string // the spellings of categories that are new here
 	brought map[fact.ID]bool  // facts that the file brought
 	events  []state.Event
 }
@@ -48,10 +49,13 @@ type merger struct {
 // seconds.
 func (m *merger) decide(ctx context.Context, st *state.State, now time.Time) ([]state.Event, error) {
 	m.st, m.now, m.present = st, now, fact.Present(m.store.Now(), now)
-	m.r, m.events, m.rooms, m.brought = m.taken, nil, map[string]string{}, map[fact.ID]bool{}
-	m.over, m.nothing = state.NewOverlay(st, m.rooms), state.New()
+	m.r, m.events, m.spelled, m.brought = m.taken, nil, map[string]string{}, map[fact.ID]bool{}
+	m.over, m.nothing = state.NewOverlay(st, m.spelled), state.New()
 	if m.document != nil {
 		m.tombstones(m.document)
+	}
+	if err := m.edited(); err != nil {
+		return nil, err
 	}
 	for i, n := range m.order {
 		if ctx.Err() != nil {
@@ -100,7 +104,7 @@ func (m *merger) resolve(n fact.ID, in *incoming) (fromFile, error) {
 		return fromFile{versions: m.settle(in.versions), records: 1}, nil
 	}
 	x := fromFile{records: len(in.records)}
-	alone := state.NewOverlay(m.nothing, m.rooms)
+	alone := state.NewOverlay(m.nothing, m.spelled)
 	for _, r := range in.records {
 		events, got, err := knowledge.Assert(alone, r.Checked, m.now)
 		if err != nil {
@@ -140,7 +144,7 @@ func (m *merger) fact(n fact.ID, brought *incoming) error {
 		return err
 	}
 	m.r.Parsed += in.records
-	existing := len(m.st.Versions(n)) > 0
+	existing := len(m.over.Versions(n)) > 0
 	tombstone, erased := m.st.Erased(n)
 	if m.in.Merge != mergeReplace && m.refuseErased(n, &in) {
 		m.r.Skipped += in.records
@@ -162,7 +166,7 @@ func (m *merger) fact(n fact.ID, brought *incoming) error {
 		return m.update(n, in)
 	case erased && !existing, existing && m.in.Merge == mergeSkip:
 		m.r.Skipped += in.records
-		if erased || withdrawn(m.st.Versions(n), m.present) {
+		if erased || withdrawn(m.over.Versions(n), m.present) {
 			m.r.Removed += in.records
 		}
 		if m.in.DisputeOutdated {
@@ -362,7 +366,7 @@ func holdsValue(vs []*fact.Version, value string) bool {
 // brought back. Each record counts by itself; one that is not in, or only for a
 // part of its period, is named.
 func (m *merger) append(n fact.ID, in fromFile) {
-	if withdrawn(m.st.Versions(n), m.present) {
+	if withdrawn(m.over.Versions(n), m.present) {
 		m.r.Skipped += in.records
 		m.r.Removed += in.records
 		return
@@ -501,9 +505,14 @@ func (m *merger) counted(in fromFile, replaced bool) {
 	} else {
 		m.r.Added += in.records
 	}
+	v := cmp.Or(fact.Current(in.versions, m.present), in.versions[len(in.versions)-1])
+	m.first(v.Category, v.Key, v.Value)
+}
+
+// first names what a dry run shows.
+func (m *merger) first(category, key, value string) {
 	if len(m.r.First) < maxFirst {
-		v := cmp.Or(fact.Current(in.versions, m.present), in.versions[len(in.versions)-1])
-		m.r.First = append(m.r.First, formats.Record{Category: v.Category, Key: v.Key, Value: v.Value})
+		m.r.First = append(m.r.First, formats.Record{Category: category, Key: key, Value: value})
 	}
 }
 

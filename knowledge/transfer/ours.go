@@ -7,9 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 
 	"leanctx/formats/okf"
+	"leanctx/internal/args"
+	"leanctx/internal/atomicfile"
 )
 
 // headSize is how much of a file shows whether an export wrote it.
@@ -33,16 +36,19 @@ func IsExport(path string) (bool, error) {
 	return isDocument(head) || isRecords(head), err
 }
 
-// areRooms reports whether a directory holds nothing but an export's Markdown files.
+// areRooms reports whether a directory holds nothing but an export's Markdown files. A file that
+// an export which was killed did not rename is one too.
 func areRooms(dir string) (bool, error) {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
 		if err != nil || !e.Type().IsRegular() {
 			return false, err
 		}
-		var head []byte
-		head, err = readHead(filepath.Join(dir, e.Name()))
-		if !okf.IsRoom(head) && !(e.Name() == indexName && bytes.Contains(head, []byte("\nokf_version: "))) {
+		if unfinished, _ := path.Match(atomicfile.Temporary("*.md"), e.Name()); unfinished {
+			continue
+		}
+		text, err := args.File("", filepath.Join(dir, e.Name()), maxRoom)
+		if err != nil || !okf.IsRoom(text) && !(e.Name() == indexName && okf.IsIndex(text)) {
 			return false, err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"leanctx/formats"
 	"leanctx/formats/foreign"
+	"leanctx/formats/okf"
 	"leanctx/internal/args"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
@@ -48,6 +49,9 @@ type input struct {
 	files []foreign.File // that file, or the Markdown files of a directory
 	rooms []foreign.File // those of them that are rooms
 	notes bool           // it is a directory, or the file that points to those beside it
+
+	index  []byte   // of an exported directory
+	passed []string // other files of a directory
 }
 
 // read reads the file or the directory of an import. root is the project's.
@@ -84,7 +88,7 @@ func (in Incoming) read(root string) (x input, err error) {
 		x.rooms = []foreign.File{f}
 	case filepath.Base(in.File) == "MEMORY.md":
 		err = x.readNotes(root, filepath.Dir(in.File))
-		x.files, x.rooms = append(x.rooms, x.files...), nil
+		x.files, x.rooms, x.passed = append(x.rooms, x.files...), nil, nil
 	default:
 		x.files = []foreign.File{f}
 	}
@@ -109,8 +113,8 @@ func (in Incoming) foreign(root string, x input) (*foreign.Memory, error) {
 	return m, nil
 }
 
-// readNotes reads the Markdown files below a directory, in the order of their names.
-// Rooms are directly in it. Hidden directories and what is no ordinary file are passed over.
+// readNotes reads the Markdown files below a directory, in the order of their names. Hidden files
+// and directories are passed over.
 func (x *input) readNotes(root, dir string) error {
 	x.notes = true
 	tree, err := os.OpenRoot(dir)
@@ -125,7 +129,10 @@ func (x *input) readNotes(root, dir string) error {
 			return err
 		case d.IsDir() && name != "." && strings.HasPrefix(d.Name(), "."):
 			return fs.SkipDir
+		case d.IsDir() || strings.HasPrefix(d.Name(), "."):
+			return nil
 		case !d.Type().IsRegular() || !strings.EqualFold(path.Ext(name), ".md"):
+			x.passed = append(x.passed, name)
 			return nil
 		}
 		f, err := tree.Open(filepath.FromSlash(name))
@@ -138,18 +145,19 @@ func (x *input) readNotes(root, dir string) error {
 			return err
 		}
 		file := foreign.File{Name: named(root, filepath.Join(dir, filepath.FromSlash(name))), Text: text}
-		if !strings.Contains(name, "/") && isRoom(file) && len(text) <= maxNoteBytes-total {
-			total += len(text)
-			x.rooms = append(x.rooms, file)
-			return nil
-		}
-		if len(x.files) == maxNotes {
-			return refusal.Argument("file", "%s has more than %s Markdown files", dir, prose.Number(maxNotes))
-		}
 		if total += len(text); total > maxNoteBytes {
 			return refusal.Argument("file", "the Markdown files in %s have more than %d MiB", dir, maxNoteBytes>>20)
 		}
-		x.files = append(x.files, file)
+		switch {
+		case isRoom(file):
+			x.rooms = append(x.rooms, file)
+		case name == indexName && okf.IsIndex(text):
+			x.index = text
+		case len(x.files) == maxNotes:
+			return refusal.Argument("file", "%s has more than %s Markdown files", dir, prose.Number(maxNotes))
+		default:
+			x.files = append(x.files, file)
+		}
 		return nil
 	})
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -31,20 +33,31 @@ const formatMarkdown = "md"
 // indexName is the file that lists the rooms.
 const indexName = "index.md"
 
-// exportRooms writes a directory with a file for each room. Files of rooms that are
-// gone are removed unless somebody edited them.
-func exportRooms(ctx context.Context, s *knowledge.Store, dir string) (Exported, error) {
+// exportRooms writes a directory with a file for each room, and the index last. Files of rooms that
+// are gone are removed. No text of a person is lost unless force is set: neither an edit that was not
+// imported nor a file that no export wrote. Each file is written whole, with its own checksum. So a
+// directory that was written in part is one of two exports, and not one that somebody edited.
+func exportRooms(ctx context.Context, s *knowledge.Store, o Outgoing) (Exported, error) {
+	dir := o.File
 	if err := refusal.Required("file", dir); err != nil {
 		return Exported{}, refusal.Missing("file", "a directory for the Markdown files")
 	}
+	if err := insideProject(s, dir); err != nil {
+		return Exported{}, err
+	}
+	there, err := readFolder(dir)
+	if err != nil {
+		return Exported{}, err
+	}
 	r := Exported{Format: formatMarkdown, File: dir}
 	files := map[string][]byte{}
-	err := s.View(ctx, func(st *state.State, now time.Time) error {
+	var edited, gone []string
+	err = s.View(ctx, func(st *state.State, now time.Time) error {
 		clear(files)
+		edited, gone = nil, nil
 		rooms, facts := roomsOf(st, now)
 		r.Facts = facts
-		var index bytes.Buffer
-		fmt.Fprintf(&index, "---\ntype: index\nokf_version: %q\n---\n\n# What is known\n\n", okf.Version)
+		index := bytes.NewBufferString(indexHead)
 		for _, room := range rooms {
 			name := fileName(room.Category, files)
 			var b bytes.Buffer
@@ -52,31 +65,141 @@ func exportRooms(ctx context.Context, s *knowledge.Store, dir string) (Exported,
 				return err
 			}
 			files[name] = b.Bytes()
-			fmt.Fprintf(&index, "- [%s](%s): %s\n", prose.Name(room.Category), name, prose.Count(len(room.Facts), "fact"))
+			fmt.Fprintf(index, "- [%s](%s): %s\n", prose.Name(room.Category), name, prose.Count(len(room.Facts), "fact"))
 		}
 		if len(st.Relations)+len(st.Reminders) > 0 {
-			index.WriteString("\nRelations, reminders and the history are in an export as JSON alone.\n")
+			index.WriteString(indexEnd)
 		}
-		files[indexName] = index.Bytes()
+		files[indexName] = okf.Seal(index.Bytes())
+		for _, name := range slices.Sorted(maps.Keys(there)) {
+			room, own := unedited(st, now, there[name])
+			_, written := files[name]
+			written = written || sameAsOne(dir, name, files)
+			switch {
+			case written && !own:
+				edited = append(edited, name)
+			case written, room == nil, room.At.After(st.At()): // the last is of a newer export
+			case own:
+				gone = append(gone, name)
+			default:
+				r.Kept = append(r.Kept, name)
+			}
+		}
 		return nil
 	})
 	if err != nil {
 		return r, err
 	}
-	if err := insideProject(s, dir); err != nil {
-		return r, err
+	if len(edited) > 0 && !o.Force {
+		return r, &EditedError{dir, edited}
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return r, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
+	for _, name := range append(slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(name string) bool { return name == indexName }), indexName) {
 		// A link that bears the name of a room is replaced: nobody named where it leads.
 		if err := atomicfile.WriteFile(filepath.Join(dir, name), files[name], atomicfile.Options{Sync: true}); err != nil {
 			return r, err
 		}
 	}
-	return r, removeRooms(dir, files)
+	for _, name := range gone {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
 }
+
+// EditedError says that an export would destroy what somebody wrote.
+type EditedError struct {
+	Dir   string
+	Files []string
+}
+
+func (e *EditedError) Error() string { return e.TextIn(prose.MCP) }
+
+// TextIn is the error in the caller's syntax.
+func (e *EditedError) TextIn(call prose.Syntax) string {
+	return fmt.Sprintf("nothing was exported: %s in %s would be overwritten, with text that no export wrote; take it in with %s, or overwrite it with %s",
+		listed(e.Files), prose.Line(e.Dir), call("import", "file", e.Dir), call("export", "format", formatMarkdown, "file", e.Dir, "force", true))
+}
+
+// listed names the first few of a list.
+func listed(names []string) string {
+	const most = 10
+	text := prose.Line(strings.Join(names[:min(most, len(names))], ", "))
+	if more := len(names) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// readFolder reads the Markdown files of a directory, by name. Links are no such files: what they
+// lead to is never changed.
+func readFolder(dir string) (map[string][]byte, error) {
+	there := map[string][]byte{}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		if !strings.EqualFold(filepath.Ext(e.Name()), ".md") || !e.Type().IsRegular() {
+			continue
+		}
+		there[e.Name()] = nil
+		// What cannot be read, or is too large, no export wrote: it stays empty.
+		if text, err := args.File("", filepath.Join(dir, e.Name()), maxRoom); err == nil {
+			there[e.Name()] = text
+		}
+	}
+	return there, nil
+}
+
+// unedited reports whether nothing is lost with a file: an export wrote it as it stands, or the
+// store holds what was edited in it. room is nil where it is none that can be read.
+func unedited(st *state.State, now time.Time, text []byte) (room *okf.Room, own bool) {
+	same, sealed := okf.Sealed(text)
+	if okf.IsIndex(text) {
+		return nil, same || !sealed && formerIndex().Match(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")))
+	}
+	x, err := okf.Parse(text)
+	if err != nil {
+		return nil, false
+	}
+	return &x, same || len(x.Mistakes) == 0 && !x.Loose &&
+		!slices.ContainsFunc(x.Facts, func(f okf.Fact) bool { return f.Edited && !current(st, now, x.Category, f.Key, f.Value) }) &&
+		!slices.ContainsFunc(x.Missing, func(f okf.Fact) bool { return currentID(st, now, f.ID) })
+}
+
+// current reports whether a value is one that is believed of a fact.
+func current(st *state.State, now time.Time, category, key, value string) bool {
+	return slices.ContainsFunc(fact.AllCurrent(st.Versions(fact.IDOf(category, key)), now), func(v *fact.Version) bool { return v.Value == value })
+}
+
+// currentID reports whether a version is believed.
+func currentID(st *state.State, now time.Time, id string) bool {
+	v := st.ByID(id)
+	return v != nil && slices.ContainsFunc(fact.AllCurrent(st.Versions(fact.IDOf(v.Category, v.Key)), now), func(w *fact.Version) bool { return w.ID == id })
+}
+
+// sameAsOne reports whether a file is one of those that an export wrote, where the file system
+// does not tell two spellings of a name apart.
+func sameAsOne(dir, name string, files map[string][]byte) bool {
+	a, err := os.Lstat(filepath.Join(dir, name))
+	return err == nil && slices.ContainsFunc(slices.Collect(maps.Keys(files)), func(other string) bool {
+		b, err := os.Lstat(filepath.Join(dir, other))
+		return err == nil && formats.FoldName(other) == formats.FoldName(name) && os.SameFile(a, b)
+	})
+}
+
+// The parts of an index beside its list.
+const (
+	indexHead = "---\ntype: index\nokf_version: \"" + okf.Version + "\"\n---\n\n# What is known\n\n"
+	indexEnd  = "\nRelations, reminders and the history are in an export as JSON alone.\n"
+)
+
+// formerIndex is an index as former versions of the program wrote it, without a checksum.
+var formerIndex = formats.Regexp(`^---\ntype: index\nokf_version: "0\.2"\n---\n\n# What is known\n\n(- \[.*\]\(.+\.md\): [\d,]+ facts?\n)*(\n[A-Z][a-z, ]+ are in an export as JSON alone\.\n)?\s*$`)
 
 // roomsOf is the current facts by category, dormant ones too, and how many there are.
 func roomsOf(st *state.State, now time.Time) (rooms []okf.Room, facts int) {
@@ -124,116 +247,131 @@ func fileName(category string, taken map[string][]byte) string {
 // maxRoom is the size of a file that may be one of an export.
 const maxRoom = 64 << 20
 
-// removeRooms removes the files of rooms that are no longer there, as they were written.
-func removeRooms(dir string, exported map[string][]byte) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if _, ok := exported[e.Name()]; ok || !e.Type().IsRegular() || filepath.Ext(e.Name()) != ".md" {
+// isRoom reports whether a file is one that an export wrote.
+func isRoom(f foreign.File) bool {
+	return strings.EqualFold(path.Ext(f.Name), ".md") && okf.IsRoom(f.Text)
+}
+
+// rooms is what the files of an export say that somebody edited.
+type rooms struct {
+	items   []item
+	ids     []string   // of all versions that the files name
+	missing []okf.Fact // whose item was deleted; Key is category/key
+	deleted []string   // rooms of the index whose file is gone, as the index names them
+}
+
+// item is one value in a room's file.
+type item struct {
+	knowledge.Checked
+	okf.Fact
+}
+
+// indexLine is a line of the index.
+var indexLine = formats.Regexp(`(?m)^- \[(.*)\]\((.+\.md)\): [\d,]+ facts?$`)
+
+// takeRooms reads the rooms of a directory, and what its index says of it.
+func (m *merger) takeRooms(x input) {
+	there := map[string]bool{} // rooms, and their files
+	for _, file := range x.rooms {
+		name := path.Base(file.Name)
+		bad := func(err error) { m.r.Bad = append(m.r.Bad, BadLine{Problem: name + ": " + err.Error()}) }
+		there[name] = true
+		room, err := okf.Parse(file.Text)
+		if err != nil {
+			bad(err)
 			continue
 		}
-		text, err := args.File("", filepath.Join(dir, e.Name()), maxRoom)
-		if err != nil {
-			continue // no export wrote what cannot be read
+		there[prose.Name(room.Category)], there[prose.Line(room.Category)] = true, true // the latter as former versions wrote it
+		for _, mistake := range room.Mistakes {
+			bad(mistake)
 		}
-		if room, err := okf.Parse(text); okf.IsRoom(text) && err == nil && len(room.Missing) == 0 && !slices.ContainsFunc(room.Facts, func(f okf.Fact) bool { return f.Edited }) {
-			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
-				return err
+		for _, f := range room.Missing {
+			m.rooms.missing = append(m.rooms.missing, okf.Fact{Key: room.Category + "/" + f.Key, ID: f.ID})
+			m.rooms.ids = append(m.rooms.ids, f.ID)
+		}
+		for _, f := range room.Facts {
+			m.r.Parsed++
+			m.rooms.ids = append(m.rooms.ids, f.ID)
+			c, err := m.store.Check(knowledge.Assertion{Category: room.Category, Key: f.Key, Value: f.Value})
+			if err != nil {
+				bad(okf.Mistake{Line: f.Line, Problem: err.Error()})
+				continue
+			}
+			m.r.Redacted += len(c.Redacted)
+			m.rooms.items = append(m.rooms.items, item{c, f})
+		}
+	}
+	for _, line := range indexLine().FindAllSubmatch(bytes.ReplaceAll(x.index, []byte("\r\n"), []byte("\n")), -1) {
+		if room, file := string(line[1]), string(line[2]); !there[room] && !there[file] {
+			m.rooms.deleted = append(m.rooms.deleted, room)
+		}
+	}
+	if same, sealed := okf.Sealed(x.index); sealed && !same {
+		m.r.LeftOut = append(m.r.LeftOut, foreign.LeftOut{What: "edited " + indexName + ": an export makes it anew", Count: 1})
+	}
+}
+
+// edited asserts what was edited in the files of an export, in the name of whoever imports them.
+// What stands in a file as it was exported says nothing to a store that knows that version, or a
+// fact of that name. Any other takes it in, also one that came back from an older backup. A fact
+// that was erased under a later name has its old one in the file. So of its own files a store that
+// erased something takes in only what was edited. A fact whose item or file was deleted stays:
+// that is what remove is for.
+func (m *merger) edited() error {
+	knows := func(id string) bool { return m.st.ByID(id) != nil }
+	careful := len(slices.Collect(m.st.Tombstones())) > 0 && slices.ContainsFunc(m.rooms.ids, knows)
+	for _, x := range m.rooms.items {
+		n := fact.IDOf(x.Category, x.Checked.Key)
+		_, erased := m.st.Erased(n)
+		moved := knows(x.ID) && !m.hadName(x.ID, n)
+		if !x.Edited && !moved && (careful || erased || knows(x.ID) || len(m.st.Versions(n)) > 0) {
+			m.r.Skipped++
+			continue
+		}
+		c, now := x.Checked, fact.AllCurrent(m.over.Versions(n), m.present)
+		switch i := slices.IndexFunc(now, func(v *fact.Version) bool { return v.ID == x.ID }); {
+		case i >= 0 && len(now) > 1:
+			c.Replaces = now[i].Value
+		case i < 0 && x.Several && len(now) > 0:
+			c.Also = true
+		}
+		events, got, err := knowledge.Assert(m.over, c, m.now)
+		if err != nil {
+			return err
+		}
+		switch got.Outcome {
+		case knowledge.Confirmed:
+			m.r.Skipped++
+			continue // somebody else has asserted it meanwhile
+		case knowledge.Disputed:
+			m.r.Disputed++
+		case knowledge.Created, knowledge.Added:
+			m.r.Added++
+			m.first(c.Category, c.Key, c.Value)
+		default:
+			m.r.Replaced++
+			m.first(c.Category, c.Key, c.Value)
+		}
+		m.add(events...)
+	}
+	for _, f := range m.rooms.missing {
+		if currentID(m.st, m.now, f.ID) {
+			m.r.Missing = append(m.r.Missing, f.Key)
+		}
+	}
+	if len(m.rooms.deleted) > 0 {
+		for _, vs := range m.st.Sorted() {
+			if v := fact.Current(vs, m.present); v != nil && (slices.Contains(m.rooms.deleted, prose.Name(v.Category)) || slices.Contains(m.rooms.deleted, prose.Line(v.Category))) {
+				m.r.Missing = append(m.r.Missing, v.Category+"/"+v.Key)
 			}
 		}
 	}
 	return nil
 }
 
-// isRoom reports whether a file is one that an export wrote.
-func isRoom(f foreign.File) bool {
-	return strings.EqualFold(path.Ext(f.Name), ".md") && okf.IsRoom(bytes.ReplaceAll(f.Text, []byte("\r\n"), []byte("\n")))
-}
-
-// importRooms asserts what was edited in the files, in the name of whoever imports them,
-// in one commit. What stands in a file as it was exported says nothing to a store that knows
-// that version, or a fact of that name. Any other takes it in, also one that came back from
-// an older backup. A fact that was erased under a later name has its old one in the file. So
-// of its own files a store that erased something takes in only what was edited. A fact whose
-// item was deleted stays: that is what remove is for.
-func importRooms(ctx context.Context, s *knowledge.Store, in Incoming, files []foreign.File) (Imported, error) {
-	var assertions []knowledge.Checked
-	asExported := map[int]string{} // ids by index in assertions
-	var ids []string
-	r := Imported{File: in.name(), Kind: formatMarkdown, DryRun: in.DryRun}
-	for _, file := range files {
-		room, err := okf.Parse(file.Text)
-		if err != nil {
-			return Imported{}, refusal.Argument("file", "%s: %v", path.Base(file.Name), err)
-		}
-		for _, f := range room.Missing {
-			r.Missing = append(r.Missing, room.Category+"/"+f.Key)
-			ids = append(ids, f.ID)
-		}
-		values := map[string]int{}
-		for _, f := range room.Facts {
-			r.Parsed++
-			ids = append(ids, f.ID)
-			if !f.Edited {
-				asExported[len(assertions)] = f.ID
-			}
-			values[f.Key]++
-			c, err := s.Check(knowledge.Assertion{Category: room.Category, Key: f.Key, Value: f.Value, Also: values[f.Key] > 1})
-			if err != nil {
-				return Imported{}, refusal.Argument("file", "%s: line %d: %v", file.Name, f.Line, err)
-			}
-			r.Redacted += len(c.Redacted)
-			assertions = append(assertions, c)
-		}
-	}
-	before := r
-	decide := func(st *state.State, now time.Time) ([]state.Event, error) {
-		r = before
-		r.Missing = slices.Clone(before.Missing)
-		over := state.NewOverlay(st, nil)
-		knows := func(id string) bool { return st.ByID(id) != nil }
-		careful := len(slices.Collect(st.Tombstones())) > 0 && slices.ContainsFunc(ids, knows)
-		var all []state.Event
-		for i, c := range assertions {
-			n := fact.IDOf(c.Category, c.Key)
-			_, erased := st.Erased(n)
-			if id, as := asExported[i]; as && (careful || erased || knows(id) || len(st.Versions(n)) > 0) {
-				r.Skipped++
-				continue
-			}
-			events, got, err := knowledge.Assert(over, c, now)
-			if err != nil {
-				return nil, err
-			}
-			switch got.Outcome {
-			case knowledge.Confirmed:
-				r.Skipped++
-				continue // somebody else has asserted it meanwhile
-			case knowledge.Disputed:
-				r.Disputed++
-			case knowledge.Created, knowledge.Added:
-				r.Added++
-				r.First = append(r.First, formats.Record{Category: c.Category, Key: c.Key, Value: c.Value})
-			default:
-				r.Replaced++
-				r.First = append(r.First, formats.Record{Category: c.Category, Key: c.Key, Value: c.Value})
-			}
-			over.Fold(events...)
-			all = append(all, events...)
-		}
-		if len(all) == 0 {
-			return nil, nil
-		}
-		return append(all, state.Note(state.NoteImport, fmt.Sprintf("Imported %s from %s", prose.Count(r.Added+r.Replaced, "fact"), in.name()), now)), nil
-	}
-	var err error
-	if in.DryRun {
-		err = s.View(ctx, func(st *state.State, now time.Time) error { _, err := decide(st, now); return err })
-	} else {
-		err = s.Update(ctx, decide)
-	}
-	r.First = r.First[:min(len(r.First), maxFirst)]
-	return r, err
+// hadName reports whether the fact of a version has a name, or had it once.
+func (m *merger) hadName(version string, n fact.ID) bool {
+	v := m.st.ByID(version)
+	now := fact.IDOf(v.Category, v.Key)
+	return now == n || slices.ContainsFunc(m.st.Trail(now), func(r formats.Rename) bool { return fact.IDOf(r.From.Category, r.From.Key) == n })
 }

@@ -44,6 +44,14 @@ func (s *stores) served() []*op.Tool {
 		for i := range t.Operations {
 			o := &t.Operations[i]
 			o.GuardFile(s.insideProject)
+			if t.Command == "knowledge" && o.Name == "export" {
+				op.Adjust(o, func(_ context.Context, _ op.Scope, a *transfer.Outgoing) error {
+					if a.Force {
+						return refusal.Argument("force", "force overwrites what a person wrote: a person may give it to a command: lean-ctx knowledge export")
+					}
+					return nil
+				})
+			}
 			if o.Name == "recall" {
 				op.Adjust(o, s.whenEmpty)
 			}
