@@ -47,7 +47,7 @@ func (s *Store) Diary(ctx context.Context, a Note) (diary.Noted, error) {
 		return diary.Noted{}, err
 	}
 	e, err := s.diaries.Enter(ctx, o, diary.Entry{Type: kind, Text: text, Context: about})
-	return diary.Noted{AgentID: o.AgentID, Entry: e.Shown(), Redacted: append(redacted, more...)}, err
+	return diary.Noted{AgentID: o.AgentID, Entry: e.Shown(), Redacted: append(redacted, more...), Category: a.Category}, err
 }
 
 // DiaryQuery is the arguments of recall_diary.

@@ -23,7 +23,7 @@ type Assertion struct {
 	Key        string   `json:"key,omitempty" short:"k" jsonschema:"name of the fact within its category; made from the value's first words when missing"`
 	Value      string   `json:"value" arg:"1" jsonschema:"what is true, up to 64 KiB"`
 	Confidence *float64 `json:"confidence,omitempty" jsonschema:"how sure you are, 0 to 1 (default 0.8)"`
-	ValidFrom  string   `json:"valid_from,omitempty" jsonschema:"since when it is true: RFC 3339, a day, or an age such as 3d (default now)"`
+	ValidFrom  string   `json:"valid_from,omitempty" jsonschema:"since when it is true: RFC 3339, a day, an age such as 3d, or words (yesterday) (default now)"`
 	ValidUntil string   `json:"valid_until,omitempty" jsonschema:"when it stops being true (default open)"`
 	Source     string   `json:"source,omitempty" jsonschema:"where it comes from, e.g. src/auth.ts:12 or user"`
 	Correct    bool     `json:"correct,omitempty" jsonschema:"true when the old value was wrong all along, not when the world changed"`
@@ -329,6 +329,7 @@ func (c *Checked) dated() bool { return c.From != nil || c.Until != nil }
 // name settles category and key. The first spelling is kept. A missing key is made from the
 // value. A key that another value has taken gets a number.
 func (c *Checked) name(f state.Facts) {
+	c.Category, c.Key = SplitName(f, c.Category, c.Key)
 	if room := f.Room(c.Category); room != "" {
 		c.Category = room
 	}

@@ -28,7 +28,7 @@ type Question struct {
 	Key             string   `json:"key,omitempty" short:"k" jsonschema:"only the fact of exactly this key or alias"`
 	Tags            []string `json:"tags,omitempty" jsonschema:"only facts that have all of these"`
 	Mode            string   `json:"mode,omitempty" enum:"auto,exact,lexical,semantic,hybrid" jsonschema:"how to search (default auto)"`
-	AsOf            string   `json:"as_of,omitempty" jsonschema:"what was true then: RFC 3339, a day (its end, UTC) or an age such as 3d"`
+	AsOf            string   `json:"as_of,omitempty" jsonschema:"what was true then: RFC 3339, a day (its end, UTC), a month, an age such as 3d, or words (last week)"`
 	KnownAt         string   `json:"known_at,omitempty" jsonschema:"what was known then: only what had been recorded"`
 	Limit           int      `json:"limit,omitempty" jsonschema:"most facts to show (default 10)"`
 	Offset          int      `json:"offset,omitempty" jsonschema:"without a query: skip this many facts of the list"`
@@ -92,6 +92,12 @@ func (s *Store) Recall(ctx context.Context, q Question) (Recalled, error) {
 			return nil
 		})
 		l.markOutdated(ctx, &r)
+	}
+	if err == nil && len(r.Facts)+len(r.Missing)+r.archived == 0 && !q.Prompt {
+		err = s.ViewSome(ctx, func(k state.Reader, now time.Time) error {
+			r.nameNearest(k, now)
+			return nil
+		})
 	}
 	for i, f := range r.Facts {
 		if q.Explain {
@@ -201,6 +207,7 @@ func (l *lookup) list(ctx context.Context) (r Recalled, err error) {
 		q.Key, q.Query = q.Query, ""
 	}
 	answer := func(k state.Reader, now time.Time, facts func(f *query, add func(fact.ID, fact.Summary, *fact.Version))) error {
+		q.Category, q.Key = SplitName(k, q.Category, q.Key)
 		f, err := l.query(now)
 		if err != nil {
 			return err

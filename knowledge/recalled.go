@@ -35,6 +35,7 @@ type Recalled struct {
 
 	query    query
 	compared []*fact.Version // what a question in words was compared with
+	near     string          // where nothing is found under a room or a key: what was probably meant
 	archived int             // where nothing is listed: how many archived facts would be
 }
 
@@ -107,6 +108,20 @@ func (r *Recalled) cut() {
 	}
 }
 
+// nameNearest names the room or the fact that was probably meant, where the question names one that is unknown.
+func (r *Recalled) nameNearest(k state.Reader, now time.Time) {
+	f := &r.query
+	switch unknown := (Name{Category: f.Category, Key: f.Key}); {
+	case f.Query == "" && f.Key != "" && f.Category == "" && strings.Contains(f.Key, "/"):
+		unknown.Category, unknown.Key = SplitName(k, f.Key, "")
+		r.near = Nearest(k, unknown, now)
+	case f.Query == "" && f.Key != "":
+		r.near = Nearest(k, unknown, now)
+	case f.Category != "" && k.Room(f.Category) == "":
+		r.near = Nearest(k, Name{Category: f.Category}, now)
+	}
+}
+
 // markDisputed marks the facts that an open dispute stands against.
 func (r *Recalled) markDisputed(k state.Reader) {
 	for _, d := range state.OpenDisputes(k, k.Disputed, r.query.now) {
@@ -153,6 +168,9 @@ func (r Recalled) TextIn(call prose.Syntax) string {
 	}
 	if r.firm() == 0 {
 		b.WriteString(r.nothing())
+		if r.near != "" {
+			b.WriteString(" Did you mean " + prose.Name(r.near) + "?")
+		}
 		if r.archived > 0 {
 			fmt.Fprintf(&b, "\n  %d archived: %s shows them, %s brings them back", r.archived, call("", "include_archived", true), call("restore"))
 		}

@@ -179,6 +179,11 @@ func PairOf(st state.Reader, category, key, target string) (from, to Name, err e
 		if !strings.Contains(target, "/") {
 			advice = " (give target as category/key)"
 		}
+		if c, k, ok := strings.Cut(target, "/"); ok {
+			if near := Nearest(st, Name{Category: c, Key: k}, st.At); near != "" {
+				advice = "; did you mean " + prose.Name(near) + "?"
+			}
+		}
 		return from, to, refusal.NotFound("No fact found: %s%s", prose.Line(target), advice)
 	}
 	vs = st.Versions(n)

@@ -150,13 +150,13 @@ func (r Remembered) details(b *strings.Builder, call prose.Syntax) {
 	}
 	if r.Dispute != nil {
 		fmt.Fprintf(b, "\n  Changed back and forth %d times within %d days: '%s'%s", flipFlopChanges, flipFlopWithin/(24*time.Hour),
-			prose.Brief(r.Dispute.Value), recordOf(*r.Dispute, "not believed", "accept|reject", call))
+			prose.Brief(r.Dispute.Value), recordOf(*r.Dispute, "not believed", "accept", call)+" (or reject)")
 	}
 	r.noteSource(b)
 	for _, s := range r.Similar {
 		label := map[string]string{similarConflict: "Possible conflict", similarReplaced: "Replaced, it seems"}[s.Kind]
 		fmt.Fprintf(b, "\n  "+cmp.Or(label, "Similar")+": [%s/%s] %s. Settle it: %s", prose.Name(s.Category), prose.Name(s.Key), s.Brief(s.Value),
-			call("judge", "category", r.Category, "key", r.Key, "target", s.Category+"/"+s.Key, "verdict", "supersedes|compatible|unrelated"))
+			call("judge", "category", r.Category, "key", r.Key, "target", s.Category+"/"+s.Key, "verdict", "supersedes")+" (or compatible, unrelated)")
 	}
 }
 

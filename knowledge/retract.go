@@ -374,8 +374,3 @@ func copies(ctx context.Context, s *Store, erased []*fact.Version) (refs []strin
 		return again
 	})
 }
-
-// NotFound is the [*refusal.NotFoundError] for a fact that does not exist.
-func NotFound(category, key string) error {
-	return refusal.NotFound("No fact found: [%s] %s", prose.Name(category), prose.Name(key))
-}

@@ -175,7 +175,10 @@ func (s *Store) View(ctx context.Context, f func(st *state.State, now time.Time)
 	if err := s.adopt(ctx); err != nil {
 		return err
 	}
-	return s.log.View(ctx, func(st *state.State) error { return f(st, s.at(st.At())) })
+	return s.log.View(ctx, func(st *state.State) error {
+		now := s.at(st.At())
+		return withNearest(st.Reader(), now, f(st, now))
+	})
 }
 
 // ViewSome is [Store.View] for callers that need few facts: it may read only those. f may
@@ -184,7 +187,10 @@ func (s *Store) ViewSome(ctx context.Context, f func(k state.Reader, now time.Ti
 	if err := s.adopt(ctx); err != nil {
 		return err
 	}
-	return s.log.ViewSome(ctx, func(k state.Reader) error { return f(k, s.at(k.At)) })
+	return s.log.ViewSome(ctx, func(k state.Reader) error {
+		now := s.at(k.At)
+		return withNearest(k, now, f(k, now))
+	})
 }
 
 // at is the instant that an answer is about unless the question names another one. It is now,
@@ -205,7 +211,7 @@ func (s *Store) Update(ctx context.Context, decide func(*state.State, time.Time)
 	err := s.log.Update(ctx, func(st *state.State, now time.Time) (_ []state.Event, err error) {
 		before = st.Seq()
 		events, err = decide(st, now)
-		return s.authored(events), err
+		return s.authored(events), withNearest(st.Reader(), now, err)
 	})
 	if err == nil {
 		s.committed(before, events)
@@ -224,7 +230,7 @@ func (s *Store) UpdateSome(ctx context.Context, decide func(state.Reader, time.T
 	err := s.log.UpdateSome(ctx, func(k state.Reader, now time.Time) (_ []state.Event, err error) {
 		before, k.Files = k.Seq, s.files.Now
 		events, err = decide(k, now)
-		return s.authored(events), err
+		return s.authored(events), withNearest(k, now, err)
 	})
 	if err == nil {
 		s.work.committed()

@@ -96,11 +96,17 @@ type Noted struct {
 	AgentID  string   `json:"agent_id"`
 	Entry    Shown    `json:"entry"`
 	Redacted []string `json:"redacted,omitempty"`
+
+	Category string `json:"-"` // the type as the caller named it: done for progress
 }
 
 // Text gives the answer's lines.
 func (n Noted) Text() string {
-	return fmt.Sprintf("Diary entry [%s] added: %s", n.Entry.Type, prose.Brief(n.Entry.Message)) + prose.Redacted(n.Redacted)
+	text := fmt.Sprintf("Diary entry [%s] added: %s", n.Entry.Type, prose.Brief(n.Entry.Message))
+	if named := prose.Fold(n.Category); named != "" && named != n.Entry.Type {
+		text += fmt.Sprintf(" (%s is stored as %s)", named, n.Entry.Type)
+	}
+	return text + prose.Redacted(n.Redacted)
 }
 
 // Recalled is a diary, the newest entry first.

@@ -17,8 +17,8 @@ import (
 
 // Verdict settles how two facts that might be in conflict stand to each other.
 type Verdict struct {
-	Category string `json:"category" arg:"1" short:"c" jsonschema:"room of the fact"`
-	Key      string `json:"key" arg:"2" short:"k" jsonschema:"the fact"`
+	Category string `json:"category,omitempty" arg:"1" short:"c" jsonschema:"room of the fact; not needed for a dispute"`
+	Key      string `json:"key,omitempty" arg:"2" short:"k" jsonschema:"the fact; not needed for a dispute"`
 	Target   string `json:"target" arg:"3" jsonschema:"the other fact, as category/key, or a dispute, as d-3f2a"`
 	Verdict  string `json:"verdict" arg:"4" enum:"supersedes,compatible,unrelated,accept,reject" jsonschema:"supersedes ends the target now; compatible and unrelated silence the advice; accept and reject settle a dispute"`
 	Source   string `json:"source,omitempty" jsonschema:"user when the user said so"`
@@ -79,15 +79,20 @@ func Judge(ctx context.Context, s *knowledge.Store, v Verdict) (Judged, error) {
 
 // settle judges a dispute.
 func settle(ctx context.Context, s *knowledge.Store, v Verdict) (Judged, error) {
-	if err := refusal.Required("category", v.Category, "key", v.Key, "target", v.Target); err != nil {
+	if err := refusal.Required("target", v.Target); err != nil {
 		return Judged{}, err
 	}
 	var r Judged
 	by := s.Source(v.Source, 1)
 	err := s.UpdateSome(ctx, func(st state.Reader, now time.Time) ([]state.Event, error) {
 		d, ok := st.Dispute(strings.TrimSpace(v.Target))
-		if !ok || fact.IDOf(d.Category, d.Key) != fact.IDOf(v.Category, v.Key) {
-			return nil, refusal.NotFound("No dispute %s about [%s] %s", prose.Line(prose.Clip(v.Target, 40)), prose.Name(v.Category), prose.Name(v.Key))
+		about := ""
+		if v.Category != "" || v.Key != "" {
+			about = fmt.Sprintf(" about [%s] %s", prose.Name(v.Category), prose.Name(v.Key))
+			ok = ok && fact.IDOf(d.Category, d.Key) == fact.IDOf(v.Category, v.Key)
+		}
+		if !ok {
+			return nil, refusal.NotFound("No dispute %s%s", prose.Line(prose.Clip(v.Target, 40)), about)
 		}
 		events, err := knowledge.Settle(st, d, v.Verdict == accept, by, s.Actor().Session, now, fact.Present(s.Now(), now))
 		if err != nil {

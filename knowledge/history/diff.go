@@ -19,7 +19,7 @@ import (
 
 // Interval asks what changed between two instants.
 type Interval struct {
-	From     string `json:"from" arg:"1" jsonschema:"the earlier instant: RFC 3339, a day or an age"`
+	From     string `json:"from" arg:"1" jsonschema:"the earlier instant: RFC 3339, a day, a month, an age or words (last week)"`
 	To       string `json:"to,omitempty" arg:"2" jsonschema:"the later instant (default now)"`
 	Category string `json:"category,omitempty" short:"c" jsonschema:"only this room"`
 	Axis     string `json:"axis,omitempty" enum:"recorded,valid" jsonschema:"recorded: what was learned, changed, corrected, confirmed and removed then (default); valid: what became true and false then"`

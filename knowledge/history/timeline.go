@@ -36,6 +36,7 @@ type VersionList struct {
 	Entries  []Entry `json:"entries"`
 	Total    int     `json:"total"`
 	limit    int
+	near     string // where there is none: what was probably meant
 	file     string // where the drawing is
 	svg      string // the drawing, if it is the answer
 }
@@ -96,12 +97,16 @@ func Timeline(ctx context.Context, s *knowledge.Store, q TimelineQuery) (r Versi
 
 // timeline gives the newest q.Limit versions.
 func timeline(st *state.State, q TimelineQuery, now time.Time) VersionList {
+	q.Category, q.Key = knowledge.SplitName(st, q.Category, q.Key)
 	r := VersionList{Category: strings.TrimSpace(q.Category), Key: q.Key, limit: q.Limit, Entries: []Entry{}}
 	if room := st.Room(q.Category); room != "" {
 		r.Category = room
 	}
 	vs := past(st, q.Category, q.Key)
 	r.Total = len(vs)
+	if len(vs) == 0 {
+		r.near = knowledge.Nearest(st.Reader(), knowledge.Name{Category: q.Category, Key: q.Key}, now)
+	}
 	for _, v := range vs[max(0, len(vs)-q.Limit):] {
 		r.Entries = append(r.Entries, entry(v, st.Versions(fact.IDOf(v.Category, v.Key)), now))
 	}
@@ -183,7 +188,14 @@ func (r VersionList) TextIn(call prose.Syntax) string {
 		return fmt.Sprintf("Drawn to %s (%s)", prose.Line(r.file), prose.Count(len(r.Entries), "version"))
 	}
 	if len(r.Entries) == 0 {
-		return fmt.Sprintf("No history for category '%s'.", prose.Brief(r.Category))
+		text := fmt.Sprintf("No history for category '%s'.", prose.Brief(r.Category))
+		if r.Key != "" {
+			text = fmt.Sprintf("No history for [%s] %s.", prose.Name(r.Category), prose.Name(r.Key))
+		}
+		if r.near != "" {
+			text += " Did you mean " + prose.Name(r.near) + "?"
+		}
+		return text
 	}
 	var b strings.Builder
 	noun := "entries"

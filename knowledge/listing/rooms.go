@@ -28,7 +28,7 @@ type RoomList struct {
 
 // RoomQuery asks for the rooms.
 type RoomQuery struct {
-	AsOf string `json:"as_of,omitempty" jsonschema:"the facts that were true then: RFC 3339, a day (its end, UTC) or an age such as 3d"`
+	AsOf string `json:"as_of,omitempty" jsonschema:"the facts that were true then: RFC 3339, a day (its end, UTC), a month, an age such as 3d, or words (last week)"`
 }
 
 // Rooms counts by category the facts that are current, or were at an instant.

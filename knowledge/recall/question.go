@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"leanctx/knowledge/dates"
 	"leanctx/knowledge/words"
 )
 
@@ -22,10 +23,10 @@ type Options struct {
 
 // Question is a question taken apart.
 type Question struct {
-	Date  *Date    // the past day that it asks about, nil if none
-	Past  bool     // it asks for what was ("originally", "used to"): the older of two facts comes first
-	Long  bool     // it is a task rather than a question
-	Texts []string // what to encode for comparing by meaning: the question, or the sentences of a long one
+	Date  *dates.Date // the past day that it asks about, nil if none
+	Past  bool        // it asks for what was ("originally", "used to"): the older of two facts comes first
+	Long  bool        // it is a task rather than a question
+	Texts []string    // what to encode for comparing by meaning: the question, or the sentences of a long one
 
 	text  string // without its time, if it may be a name
 	terms []term
@@ -47,6 +48,10 @@ type substitute struct {
 	share float64 // how much it counts
 }
 
+// maxDatedWords is the length of a question, in words, up to which its dates set the as-of time. A longer text is a task,
+// and its dates are deadlines and examples.
+const maxDatedWords = 30
+
 // Parse takes a question apart. Any text will do.
 func Parse(text string, o *Options) *Question {
 	if o == nil {
@@ -54,7 +59,7 @@ func Parse(text string, o *Options) *Question {
 	}
 	text = strings.ToValidUTF8(text[:min(len(text), maxQuestionBytes)], " ")
 	q := &Question{}
-	words := textWords(text[:min(len(text), 4<<10)])
+	words := dates.Words(text[:min(len(text), 4<<10)])
 	q.Long = len(words) > maxDatedWords
 	if !q.Long {
 		text = q.time(text, words, o)
@@ -71,12 +76,11 @@ func Parse(text string, o *Options) *Question {
 }
 
 // time takes the dates and the words of time out of a question.
-func (q *Question) time(text string, words []textWord, o *Options) string {
+func (q *Question) time(text string, words []dates.Word, o *Options) string {
 	newest := cmp.Or(o.Newest, o.Now)
 	var spans [][2]int
 	if !o.NoDates && !newest.IsZero() {
-		d := dates{words, cmp.Or(o.Now, newest), newest}
-		if date, at, ok := d.find(); ok {
+		if date, at, ok := dates.Find(words, cmp.Or(o.Now, newest), newest); ok {
 			q.Date, spans = date, at
 			var names []string
 			for _, s := range at {
@@ -88,7 +92,7 @@ func (q *Question) time(text string, words []textWord, o *Options) string {
 	for i := 0; i < len(words); i++ {
 		if n, past := timeWords(words, i); n > 0 {
 			q.Past = q.Past || past
-			spans = append(spans, [2]int{words[i].start, words[i+n-1].end})
+			spans = append(spans, [2]int{words[i].Start, words[i+n-1].End})
 			i += n - 1
 		}
 	}
@@ -103,12 +107,12 @@ func (q *Question) time(text string, words []textWord, o *Options) string {
 func letterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // timeWords counts the words at i that say when, and tells whether they ask for what was.
-func timeWords(w []textWord, i int) (n int, past bool) {
+func timeWords(w []dates.Word, i int) (n int, past bool) {
 	at := func(j int) string {
 		if j < 0 || j >= len(w) {
 			return ""
 		}
-		return w[j].text
+		return w[j].Text
 	}
 	switch at(i) {
 	case "now", "currently", "nowadays", "today":
@@ -376,3 +380,22 @@ func (q *Question) Words() []Word {
 	}
 	return out
 }
+
+// without is a text less some spans of it.
+func without(text string, spans [][2]int) string {
+	var b strings.Builder
+	at := 0
+	for _, s := range spans {
+		if s[0] < at {
+			continue
+		}
+		b.WriteString(text[at:s[0]])
+		b.WriteByte(' ')
+		at = s[1]
+	}
+	b.WriteString(text[at:])
+	return b.String()
+}
+
+// letters counts the characters of a word.
+func letters(s string) int { return utf8.RuneCountInString(s) }

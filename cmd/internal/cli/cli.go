@@ -16,6 +16,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -101,7 +102,7 @@ func New(o Options) *cobra.Command {
 	flags.BoolVar(&g.Strict, "strict", false, "exit with 4 if there were warnings")
 	for _, t := range o.Tools(g) {
 		k := call{tool: t, globals: g, begin: o.Begin, warn: o.Warn, onAnswer: o.OnAnswer}
-		if t.Command == "knowledge" {
+		if t.Command == knowledgeGroup {
 			for _, name := range everyday {
 				if row, ok := t.Operation(name); ok {
 					k.op = row
@@ -119,6 +120,9 @@ func New(o Options) *cobra.Command {
 	root.InitDefaultHelpFlag()
 	return root
 }
+
+// knowledgeGroup is the command of the facts.
+const knowledgeGroup = "knowledge"
 
 // everyday are the actions of knowledge that work without the noun too.
 var everyday = [...]string{"remember", "recall", "search", "wakeup", "status"}
@@ -183,31 +187,60 @@ func group(c *cobra.Command, args []string) error {
 		Problem: fmt.Sprintf("unknown command %q for %s", args[0], c.CommandPath()),
 		Hint:    fmt.Sprintf("%s --help lists the commands", c.CommandPath()),
 	}
-	if other := inAnotherGroup(c, args[0]); other != "" {
-		e.Hint = fmt.Sprintf("did you mean %s?", other)
+	if others := elsewhere(c, args[0]); len(others) > 0 {
+		e.Hint = fmt.Sprintf("did you mean %s?", strings.Join(others, " or "))
 	} else if near := suggest(c, args[0]); near != "" {
 		e.Hint = fmt.Sprintf("did you mean %s %s?", c.CommandPath(), near)
 	}
 	return e
 }
 
-// inAnotherGroup is the one command of this name that another group has, or nothing.
-func inAnotherGroup(c *cobra.Command, name string) string {
-	var found []string
+// elsewhere are the commands that somebody means who types an unknown one: what this group calls it, else
+// what the facts call it, and the commands of that very name in other groups. Those of projects are asked
+// last: who wants to forget a fact does not want to forget a project.
+func elsewhere(c *cobra.Command, name string) []string {
+	var found, projects []string
+	if own := calledBy(c, name); own != "" && c.HasParent() {
+		return []string{own}
+	} else if own != "" {
+		found = append(found, own)
+	}
 	var look func(*cobra.Command)
 	look = func(group *cobra.Command) {
+		if group.Name() == knowledgeGroup && group != c && len(found) == 0 {
+			if meant := calledBy(group, name); meant != "" {
+				found = append(found, meant)
+			}
+		}
 		for _, x := range group.Commands() {
 			if x.Name() == name && x.IsAvailableCommand() {
-				found = append(found, x.CommandPath())
+				if group.Name() == "project" {
+					projects = append(projects, x.CommandPath())
+				} else {
+					found = append(found, x.CommandPath())
+				}
 			}
 			look(x)
 		}
 	}
 	look(c.Root())
-	if len(found) != 1 {
-		return ""
+	if len(found) == 0 {
+		found = projects
 	}
-	return found[0]
+	if len(found) > 3 {
+		return nil // list, status: that says nothing
+	}
+	return found
+}
+
+// calledBy is the command of a group for which people try a name.
+func calledBy(group *cobra.Command, name string) string {
+	for _, x := range group.Commands() {
+		if x.IsAvailableCommand() && slices.Contains(x.SuggestFor, name) {
+			return x.CommandPath()
+		}
+	}
+	return ""
 }
 
 // firstSentence is the text up to its first full stop.

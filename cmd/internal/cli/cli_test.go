@@ -173,7 +173,7 @@ func TestUsage(t *testing.T) {
 		{"knowledge|remove|auth", "erasing cannot be undone. Repeat with --yes to confirm.", "lean-ctx knowledge remove auth --yes"},
 		{"mcp|now", `lean-ctx mcp takes no argument, but got "now"`, ""},
 		{"completion|bash|now", `lean-ctx completion bash takes no argument, but got "now"`, ""},
-		{"overview|a|b", `lean-ctx overview: unexpected argument "b"`, "quotes"},
+		{"store|x", `unknown command "store" for lean-ctx`, "did you mean lean-ctx remember?"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.args, func(t *testing.T) {

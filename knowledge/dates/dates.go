@@ -1,4 +1,6 @@
-package recall
+// Package dates reads dates in plain English: 2026-02-01, February 2026, yesterday, last week, the end of 2025. A question's
+// dates ([Find]) and an argument that is one ([Read]) are read by the same rules.
+package dates
 
 import (
 	"slices"
@@ -6,7 +8,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"leanctx/knowledge/words"
 )
@@ -20,25 +21,21 @@ type Date struct {
 // Day is the date as YYYY-MM-DD.
 func (d *Date) Day() string { return d.AsOf.Format(time.DateOnly) }
 
-// maxDatedWords is the length of a question, in words, up to which its dates set the as-of time. A longer text is a task,
-// and its dates are deadlines and examples.
-const maxDatedWords = 30
-
-// textWord is a word of a question and where it stands.
-type textWord struct {
-	text       string // lower case
-	start, end int
+// Word is a word of a text and where it stands.
+type Word struct {
+	Text       string // lower case
+	Start, End int
 }
 
-// textWords cuts a text into words of letters, digits and the signs that dates are written with.
-func textWords(text string) []textWord {
-	var out []textWord
+// Words cuts a text into words of letters, digits and the signs that dates are written with.
+func Words(text string) []Word {
+	var out []Word
 	start := -1
 	flush := func(end int) {
 		if start >= 0 {
 			w := strings.TrimRight(text[start:end], ".-/'")
 			if w = strings.ToLower(w); w != "" {
-				out = append(out, textWord{w, start, start + len(w)})
+				out = append(out, Word{w, start, start + len(w)})
 			}
 			start = -1
 		}
@@ -79,7 +76,7 @@ func yearOf(y int) period { return period{dayOf(y, 1, 1), dayOf(y, 12, 31), fals
 
 // dates reads dates in the words of a question.
 type dates struct {
-	words  []textWord
+	words  []Word
 	now    time.Time // what "last week" and "3 days ago" are counted from
 	newest time.Time // what a month without a year is counted back from
 }
@@ -98,8 +95,10 @@ var notAsOf = map[string]bool{"since": true, "until": true, "till": true, "by": 
 // leads are the words that lead to a date and belong to it.
 var leads = map[string]bool{"in": true, "on": true, "at": true, "during": true, "around": true, "back": true, "of": true, "the": true, "last": true, "this": true, "early": true, "late": true, "mid": true, "over": true, "as": true, "about": true}
 
-// find gives the date of the question, the most precise one and of equals the first, and the spans of all.
-func (d *dates) find() (date *Date, spans [][2]int, ok bool) {
+// Find gives the past date of a question, the most precise one and of equals the first, and the spans of all. "Last week" is
+// counted from now, and a month without a year back from newest.
+func Find(words []Word, now, newest time.Time) (date *Date, spans [][2]int, ok bool) {
+	d := dates{words, now, newest}
 	var named []mention
 	for i := 0; i < len(d.words); i++ {
 		if f, ok := d.at(i); ok {
@@ -110,7 +109,7 @@ func (d *dates) find() (date *Date, spans [][2]int, ok bool) {
 	var best *mention
 	for _, f := range named {
 		if f, ok := d.led(f, len(named) > 1); ok {
-			spans = append(spans, [2]int{d.words[f.i].start, d.words[f.j].end})
+			spans = append(spans, [2]int{d.words[f.i].Start, d.words[f.j].End})
 			if best == nil || f.day && !best.day {
 				best = &f
 				date = &Date{AsOf: f.last.Add(24*time.Hour - time.Nanosecond)}
@@ -120,13 +119,40 @@ func (d *dates) find() (date *Date, spans [][2]int, ok bool) {
 	return date, spans, best != nil
 }
 
+// Read reads a text that is nothing but a date: its first and its last day. Words that lead to it may stand before it ("in
+// January", "the end of 2025"). A month without a year is the last one that is over.
+func Read(text string, now time.Time) (first, last time.Time, ok bool) {
+	d := dates{Words(text), now, now}
+	if len(d.words) == 0 || len(d.words) > 8 || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return first, last, false
+	}
+	if today := now.UTC().Truncate(24 * time.Hour); len(d.words) == 1 && d.words[0].Text == "today" {
+		return today, today, true
+	}
+	for i := range d.words {
+		f, ok := d.at(i)
+		if !ok || f.j != len(d.words)-1 {
+			continue
+		}
+		whole := f.last
+		if f, _ = d.led(f, false); f.i > 0 {
+			return first, last, false
+		}
+		if !f.last.Equal(whole) { // the start of it, before it
+			f.first = f.last
+		}
+		return f.first, f.last, true
+	}
+	return first, last, false
+}
+
 // led takes in the words that lead to a date: a preposition, "the end of". A date without a year that nothing leads to
 // is only a word, unless it stands beside another one. A date that is not over is the present.
 func (d *dates) led(f mention, adjacent bool) (mention, bool) {
 	i, led, last := f.i, f.inFull || f.day && adjacent, f.last
 	preposition := false
 	for i > 0 {
-		w := d.words[i-1].text
+		w := d.words[i-1].Text
 		switch {
 		case w == "before":
 			last, led = f.first.AddDate(0, 0, -1), true
@@ -165,7 +191,7 @@ func (d *dates) at(i int) (mention, bool) {
 
 // numeric reads 2026-02-01, 2026/02/01, 2026-02 and 1.2.2026.
 func (d *dates) numeric(i int) (mention, bool) {
-	w := d.words[i].text
+	w := d.words[i].Text
 	for _, layout := range []string{"2006-01-02", "2006/01/02", "2.1.2006"} {
 		if t, err := time.Parse(layout, w); err == nil {
 			return mention{oneDay(t), i, i, true}, true
@@ -182,7 +208,7 @@ func (d *dates) word(i int) string {
 	if i < 0 || i >= len(d.words) {
 		return ""
 	}
-	return d.words[i].text
+	return d.words[i].Text
 }
 
 // yearAt reads a year after a date: 2025, '25, of 2025, last year. n is how many words it takes.
@@ -370,7 +396,7 @@ func (d *dates) year(i int) (mention, bool) {
 // Mentions reports whether a text names the same time as the question's date. Then the date is what is looked for, and
 // not the time that is asked about.
 func (d *Date) Mentions(text string) bool {
-	w := textWords(text)
+	w := Words(text)
 	if !strings.ContainsFunc(text, unicode.IsDigit) {
 		return false
 	}
@@ -383,22 +409,3 @@ func (d *Date) Mentions(text string) bool {
 	}
 	return false
 }
-
-// without is a text less some spans of it.
-func without(text string, spans [][2]int) string {
-	var b strings.Builder
-	at := 0
-	for _, s := range spans {
-		if s[0] < at {
-			continue
-		}
-		b.WriteString(text[at:s[0]])
-		b.WriteByte(' ')
-		at = s[1]
-	}
-	b.WriteString(text[at:])
-	return b.String()
-}
-
-// letters counts the characters of a word.
-func letters(s string) int { return utf8.RuneCountInString(s) }
