@@ -493,19 +493,23 @@ func candidateOf(v *fact.Version) recall.Candidate {
 func (c *candidates) addVectors(ctx context.Context, x *vectorSync, e vectors.Encoding) error {
 	var texts []vectors.Text
 	var to []*[]float32 // where each goes
+	var names []string
 	for i, v := range c.versions {
 		r := &c.ranked[i]
 		texts, to = append(texts, meaning.Of(v)), append(to, &r.Vector)
 		if t, ok := meaning.OfQuestions(v); ok {
 			texts, to = append(texts, t), append(to, &r.QuestionsVector)
 		}
-		if e.Instant {
-			texts, to = append(texts, meaning.OfName(v)), append(to, &r.Name)
+		if e.Instant { // those of names are not kept
+			names = append(names, meaning.OfName(v))
 		}
 	}
 	found, err := x.of(ctx, e, texts)
 	for i, v := range found {
 		*to[i] = v
+	}
+	if err == nil && names != nil {
+		err = x.make(ctx, e, names, func(i int, v []float32) { c.ranked[i].Name = v })
 	}
 	return err
 }

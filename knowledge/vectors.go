@@ -129,14 +129,21 @@ func (x *vectorSync) of(ctx context.Context, e vectors.Encoding, texts []vectors
 			list, to = append(list, t.Text), append(to, i)
 		}
 	}
-	err = x.encoders.With(e.Name, func(use vectors.Encoder) error {
+	return out, x.make(ctx, e, list, func(i int, v []float32) { out[to[i]] = v })
+}
+
+// make encodes texts now.
+func (x *vectorSync) make(ctx context.Context, e vectors.Encoding, list []string, set func(i int, v []float32)) error {
+	if len(list) == 0 {
+		return nil
+	}
+	return x.encoders.With(e.Name, func(use vectors.Encoder) error {
 		made, err := use.Encode(ctx, list)
 		for i, v := range made {
-			out[to[i]] = v
+			set(i, v)
 		}
 		return err
 	})
-	return out, err
 }
 
 // knows reports whether an encoder knows a word of a question.

@@ -9,6 +9,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -42,7 +43,7 @@ func (x *Index) Scan(ctx context.Context, encoder string, question [][]float32, 
 			return ctx.Err()
 		}
 		workers := processors() // asked once: the runtime may change it meanwhile
-		buffers, nearest := make([][]byte, workers), make([][]Hit, workers)
+		buffers, near := make([][]byte, workers), make([]nearest, workers)
 		failed := make([]error, workers)
 		parallel(ctx, workers, len(s.Blocks), func(on, i int) {
 			if failed[on] != nil {
@@ -54,12 +55,16 @@ func (x *Index) Scan(ctx context.Context, encoder string, question [][]float32, 
 				return
 			}
 			buffers[on] = b.data
-			nearest[on] = b.nearest(queries, nearest[on], limit)
+			near[on].add(b, queries, limit)
 		})
 		if err := errors.Join(failed...); err != nil {
 			return err
 		}
-		hits = slices.Concat(nearest...)
+		for _, n := range near {
+			for _, r := range n.rows {
+				hits = append(hits, Hit{n.ids[r.id], float64(r.cosine)})
+			}
+		}
 		slices.SortFunc(hits, nearer)
 		hits = hits[:min(len(hits), limit)]
 		return ctx.Err()
@@ -74,8 +79,21 @@ func nearer(a, b Hit) int {
 	return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), strings.Compare(a.ID, b.ID))
 }
 
-// nearest adds the vectors of a block to the nearest so far, of which so many are kept.
-func (b block) nearest(queries []query, hits []Hit, limit int) []Hit {
+// nearest are the nearest vectors so far, the nearest first, of which so many are kept. Rows hold no
+// pointers: most are moved many times and then dropped.
+type nearest struct {
+	rows []nearRow
+	ids  []string
+}
+
+type nearRow struct {
+	cosine float32
+	id     int32 // in ids; below zero: ^i is row i of the block that is compared now
+}
+
+// add adds the vectors of a block. Blocks and rows come in the order of their ids, so of two that are
+// equally near the first is kept.
+func (n *nearest) add(b block, queries []query, limit int) {
 	rows := b.data[len(b.data)-b.count*b.dim:]
 	for i := range b.count {
 		best := float32(math.Inf(-1))
@@ -83,14 +101,21 @@ func (b block) nearest(queries []query, hits []Hit, limit int) []Hit {
 			best = max(best, float32(q.dot(rows[i*b.dim:(i+1)*b.dim]))*q.scale)
 		}
 		scale := b.scale(i)
-		cosine := float64(best * scale)
+		cosine := best * scale
 		// Vectors of zeros are near nothing; a cosine of two says that the numbers are none.
-		if scale == 0 || cosine < -2 || len(hits) == limit && cosine <= hits[limit-1].Cosine {
+		if scale == 0 || cosine < -2 || len(n.rows) == limit && cosine <= n.rows[limit-1].cosine {
 			continue
 		}
-		hits = insert(hits, Hit{b.id(i), cosine}, limit, nearer)
+		at := sort.Search(len(n.rows), func(i int) bool { return n.rows[i].cosine < cosine })
+		n.rows = slices.Insert(n.rows, at, nearRow{cosine, ^int32(i)})
+		n.rows = n.rows[:min(len(n.rows), limit)]
 	}
-	return hits
+	for i := range n.rows {
+		if r := &n.rows[i]; r.id < 0 {
+			n.ids = append(n.ids, b.id(int(^r.id)))
+			r.id = int32(len(n.ids) - 1)
+		}
+	}
 }
 
 // insert puts an element into a list in order, of which the first so many are kept.

@@ -23,9 +23,7 @@ func Of(v *fact.Version) vectors.Text {
 }
 
 // OfName is the name of a version's fact.
-func OfName(v *fact.Version) vectors.Text {
-	return vectors.Text{ID: v.ID, Text: cutBytes(name(v), maxText)}
-}
+func OfName(v *fact.Version) string { return cutBytes(name(v), maxText) }
 
 // name is the words of a key and its aliases. Parts that hold a digit are left
 // out: they are numbers, dates and ids more often than words.
