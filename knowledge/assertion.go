@@ -22,7 +22,7 @@ type Assertion struct {
 	Category   string   `json:"category" short:"c" jsonschema:"room the fact belongs to, e.g. architecture"`
 	Key        string   `json:"key,omitempty" short:"k" jsonschema:"name of the fact within its category; made from the value's first words when missing"`
 	Value      string   `json:"value" arg:"1" jsonschema:"what is true, up to 64 KiB"`
-	Confidence *float64 `json:"confidence,omitempty" jsonschema:"how sure you are, 0 to 1 (default 0.8)"`
+	Confidence *float64 `json:"confidence,omitempty" jsonschema:"how sure you are, 0 to 1 (default 0.8; 0.95 for a user)"`
 	ValidFrom  string   `json:"valid_from,omitempty" jsonschema:"since when it is true: RFC 3339, a day, an age such as 3d, or words (yesterday) (default now)"`
 	ValidUntil string   `json:"valid_until,omitempty" jsonschema:"when it stops being true (default open)"`
 	Source     string   `json:"source,omitempty" jsonschema:"where it comes from, e.g. src/auth.ts:12 or user"`
@@ -45,7 +45,11 @@ const (
 	MaxNames = 20       // tags, aliases or examples of a fact
 )
 
-const defaultConfidence = 0.8
+// How sure an assertion is that does not say so: anybody's, and a user's.
+const (
+	defaultConfidence = 0.8
+	userConfidence    = 0.95
+)
 
 // Checked is an assertion that was checked, normalised and redacted.
 type Checked struct {
@@ -88,9 +92,13 @@ func (s *Store) Check(a Assertion) (Checked, error) {
 	if c.Redacted = in.redacted; in.err != nil {
 		return c, in.err
 	}
-	if a.Confidence != nil {
-		c.Confidence, c.Source.Confidence = *a.Confidence, *a.Confidence
+	switch {
+	case a.Confidence != nil:
+		c.Confidence = *a.Confidence
+	case c.Source.Kind == KindUser:
+		c.Confidence = userConfidence
 	}
+	c.Source.Confidence = c.Confidence
 	if err := c.Validate(); err != nil {
 		return c, err
 	}
@@ -121,12 +129,15 @@ func (s *Store) Source(ref string, confidence float64) Source {
 // checked.
 func sourced(s *Store, ref string, confidence float64) (x Source, unchecked string) {
 	ref, _ = s.Redact(strings.TrimSpace(ref))
-	x = Source{Kind: s.actor.kind(), By: s.actor.Agent, Ref: ref, Confidence: confidence}
+	x = Source{Kind: s.actor.Authority(), By: s.actor.Name(), Ref: ref, Confidence: confidence}
 	switch {
 	case x.Ref == KindUser, x.Ref == KindTool, x.Ref == KindAgent:
 		x.Kind, x.Ref = x.Ref, ""
 	case strings.HasPrefix(x.Ref, "tool:"):
 		x.Kind = KindTool
+		if x.By == ToolCLI { // the tool has a name
+			x.By = ""
+		}
 	default:
 		x.Ref = s.files.Relative(x.Ref)
 		now, err := s.files.Read(x.Ref)

@@ -53,7 +53,7 @@ func TestConsolidateWhatIsKnown(t *testing.T) {
 		"closed 1 blocker, left out 2 unsure entries",
 		"[architecture/auth]: sessions are opaque tokens kept in Redis (conf: 85%, confirmed)",
 		"[operations/db pool]: the connection pool holds 20 connections, and PostgreSQL allows 200 in all (conf: 75%, refined)",
-		"[user/force push]: never force push to main (conf: 80%, confirmed)",
+		"[user/force push]: never force push to main (conf: 95%, confirmed)",
 		"the pool holds 30 connections (conf: 70%)",
 		"closed [blocker/arm64]: arm64 images cannot be built since the runner's disk is full (solved: diary:codex-1acc/9ns)",
 	} {

@@ -29,7 +29,7 @@ func authorOf(s Source) string {
 	case strings.HasPrefix(s.Ref, "tool:"):
 		return s.Ref
 	case s.Kind == KindTool:
-		return "tool:cli"
+		return ToolCLI
 	}
 	return s.Kind
 }
@@ -52,6 +52,19 @@ type DisputeNote struct {
 
 // Warned reports whether there is a dispute.
 func (x DisputeNote) Warned() bool { return x.Dispute != nil }
+
+// NotDone says what stays believed, in one line: whoever asked for something else reads this, if
+// nothing else of the answer. It is empty if there is no dispute.
+func (x DisputeNote) NotDone() string {
+	if !x.Warned() {
+		return ""
+	}
+	d, undone := *x.Dispute, "not believed"
+	if d.Removal || d.Rename != nil {
+		undone = "not done"
+	}
+	return fmt.Sprintf("%s: %s/%s is still %s (%s)", undone, prose.Line(d.Category), prose.Line(d.Key), fact.TrustIn(x.Old).Quote(x.Old.Value), prose.Line(AuthorOf(x.Old)))
+}
 
 // MaxDisputes is how many open disputes one fact has at most.
 const MaxDisputes = 20

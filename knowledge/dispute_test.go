@@ -393,7 +393,7 @@ func TestLinksHaveEffect(t *testing.T) {
 	say(codex, "store", "MySQL 8")
 	say(codex, "old", "SQLite")
 
-	const line = " [c/db] 'MySQL 8' of [c/store] (codex-1acc, 100%, 2026-01-15) against 'PostgreSQL 16' (user, 80%)\n"
+	const line = " [c/db] 'MySQL 8' of [c/store] (codex-1acc, 100%, 2026-01-15) against 'PostgreSQL 16' (user, 95%)\n"
 	got := link(codex, "store", "db", "contradicts")
 	if !strings.HasPrefix(got, "Relation added: c/store -(contradicts)-> c/db\n  'MySQL 8' of [c/store] against 'PostgreSQL 16' is recorded as d-") || open() != line {
 		t.Errorf("%s\n%s", got, open())
@@ -418,7 +418,7 @@ func TestLinksHaveEffect(t *testing.T) {
 	if say(codex, "store", "MariaDB"); open() != "" {
 		t.Errorf("the rival says something else: %s", open())
 	}
-	if got := link(codex, "store", "db", "supersedes"); !strings.HasPrefix(got, "Disputed [c] db: still 'PostgreSQL 16' (user, confidence: 80%)\n  its end by 'MariaDB' of [c/store] is recorded as d-") {
+	if got := link(codex, "store", "db", "supersedes"); !strings.HasPrefix(got, "Disputed [c] db: still 'PostgreSQL 16' (user, confidence: 95%)\n  its end by 'MariaDB' of [c/store] is recorded as d-") {
 		t.Error(got)
 	}
 	if err := judge(person, true); err != nil || open() != "" {

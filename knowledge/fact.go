@@ -20,6 +20,9 @@ const (
 	KindImport = fact.KindImport
 )
 
+// ToolCLI is who a command without a terminal speaks for, if nobody named an agent: a script.
+const ToolCLI = "tool:cli"
+
 // The privacy of a fact. Any other value is kept and read as shared.
 const (
 	PrivacyShared      = fact.PrivacyShared

@@ -91,7 +91,7 @@ func TestSeverityStays(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	w := must[history.Provenance](t)(history.Why(t.Context(), s.Store, history.Subject{Category: "gotcha", Key: "force-push"}))
-	for _, want := range []string{"agent codex-1acc (80%)", "user (80%)", "replaced 'force push → never'", "Disputed: d-"} {
+	for _, want := range []string{"agent codex-1acc (80%)", "user (95%)", "replaced 'force push → never'", "Disputed: d-"} {
 		if !strings.Contains(w.Text(), want) {
 			t.Errorf("no %q in %s", want, w.Text())
 		}

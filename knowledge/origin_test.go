@@ -30,7 +30,7 @@ func TestAnswersSayWhoAndSinceWhen(t *testing.T) {
 	expect("the caller's own of yesterday", room, s.Store, "Facts [infra] (showing 1/1):\n  [infra/cdn]: akamai (conf: 80%, confirmed 1x) since 2026-01-02 by cursor-a3f8")
 	expect("of a time", Question{Category: "infra", AsOf: "2026-01-03"}, s.Store, "Facts as of 2026-01-03 (showing 1/1):\n  [infra/cdn]: akamai (conf: 80%) [valid 2026-01-02 → now]")
 	s.remember(t, Assertion{Category: "infra", Key: "cdn", Value: "akamai", Source: "user"})
-	expect("what a user confirmed", room, s.Store, "Facts [infra] (showing 1/1):\n  [infra/cdn]: akamai (conf: 80%, confirmed 2x) since 2026-01-02 by user")
+	expect("what a user confirmed", room, s.Store, "Facts [infra] (showing 1/1):\n  [infra/cdn]: akamai (conf: 95%, confirmed 2x) since 2026-01-02 by user")
 	must[Learned](t)(Pattern(t.Context(), s.Store, Lesson{Type: "naming", Value: "names are nouns"}))
 	s.days(1)
 	expect("a pattern is told like any other fact", Question{Category: "pattern"}, s.Store, "Facts [pattern] (showing 1/1):\n  [pattern/naming]: names are nouns (conf: 80%, confirmed 1x) since 2026-01-16 by cursor-a3f8")

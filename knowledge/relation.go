@@ -51,6 +51,14 @@ type Linked struct {
 	DisputeNote                  // the dispute that the link opened
 }
 
+// NotDone says what stays believed if the link should have ended it. A link that contradicts is made.
+func (l Linked) NotDone() string {
+	if l.Outcome == string(Disputed) {
+		return l.DisputeNote.NotDone()
+	}
+	return ""
+}
+
 // Text gives the answer's lines.
 func (l Linked) Text() string { return l.TextIn(prose.MCP) }
 

@@ -90,6 +90,15 @@ type Similar struct {
 	fact.Trust
 }
 
+// NotDone says what stays believed if the value is not. A dispute about a value that is replaced is
+// something else.
+func (r Remembered) NotDone() string {
+	if r.Outcome == Disputed {
+		return r.DisputeNote.NotDone()
+	}
+	return ""
+}
+
 // Text gives the answer's lines.
 func (r Remembered) Text() string { return r.TextIn(prose.MCP) }
 

@@ -29,11 +29,23 @@ type Actor struct {
 	Session string // what the existing program calls source_session
 }
 
-func (a Actor) kind() string {
-	if a.Kind == "" {
+func (a Actor) kind() string { return cmp.Or(a.Kind, KindAgent) }
+
+// Authority is the kind of source in whose name the actor speaks. A program that runs a command has
+// an agent's: it is [ToolCLI], unless a call names a tool as its source.
+func (a Actor) Authority() string {
+	if a.Kind == KindTool {
 		return KindAgent
 	}
-	return a.Kind
+	return a.kind()
+}
+
+// Name is the name that what the actor asserts is stored with; empty for a user.
+func (a Actor) Name() string {
+	if a.Kind == KindTool {
+		return cmp.Or(a.Agent, ToolCLI)
+	}
+	return a.Agent
 }
 
 // Options of a store. The zero value works.

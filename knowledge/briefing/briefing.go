@@ -120,10 +120,11 @@ type News struct {
 	Own   func(author string) bool // whether an author is the caller; nil: nobody is
 }
 
-// ownOf tells what the caller asserted itself.
+// ownOf tells what the caller asserted itself. Users' facts have no other name, and an agent whose
+// name is not known asserted nothing that is known.
 func ownOf(s *knowledge.Store) func(string) bool {
-	self := s.Actor().Agent
-	return func(author string) bool { return author == self }
+	self, user := s.Actor().Name(), s.Actor().Kind == knowledge.KindUser
+	return func(author string) bool { return author == self && (self != "" || user) }
 }
 
 // lastSession is the news since the caller's last session; none where that is not

@@ -268,7 +268,7 @@ func (m *merger) replace(in fromFile) error {
 	if len(several(m.over.Versions(fact.IDOf(theirs.Category, theirs.Key)), m.present)) > 0 {
 		c.Replaces = knowledge.AllValues
 	}
-	c.Authority = cmp.Or(m.store.Actor().Kind, knowledge.KindAgent) // whoever runs it, whatever the file says of itself
+	c.Authority = m.store.Actor().Authority() // whoever runs it, whatever the file says of itself
 	events, got, err := knowledge.Assert(m.over, c, m.now)
 	if err != nil {
 		return err
@@ -300,7 +300,7 @@ func several(vs []*fact.Version, now time.Time) []*fact.Version {
 func (m *merger) several(n fact.ID, in fromFile) error {
 	theirs, ours := several(in.versions, m.present), fact.AllCurrent(m.over.Versions(n), m.present)
 	replace, added, removed, ended := m.in.Merge == mergeReplace, 0, 0, 0
-	kind := cmp.Or(m.store.Actor().Kind, knowledge.KindAgent)
+	kind := m.store.Actor().Authority()
 	if kind == knowledge.KindUser && !replace {
 		kind = knowledge.KindTool
 	}

@@ -64,7 +64,7 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer)
 	r := &run{in: in, out: out, errs: errs, args: args}
 	root := r.command()
 	root.SetArgs(args)
-	return r.end(ctx, execute(withBar(op.WithCaller(ctx, caller(in, out)), errs), root.ExecuteContext))
+	return r.end(ctx, execute(withBar(op.WithCaller(ctx, caller(in, out, errs)), errs), root.ExecuteContext))
 }
 
 // command makes all commands of the program.
@@ -82,26 +82,33 @@ func Command() *cli.Command { return new(run).command() }
 var clientMarks = []struct{ variable, client string }{
 	{"CLAUDECODE", "claude-code"}, {"CURSOR_AGENT", "cursor"}, {"GEMINI_CLI", "gemini"},
 	{"CODEX_THREAD_ID", "codex"}, {"CODEX_SANDBOX", "codex"}, {"OPENCODE", "opencode"},
+	{"GOOSE_TERMINAL", "goose"}, {"CLINE_ACTIVE", "cline"}, {"AMP_CURRENT_THREAD_ID", "amp"},
 }
 
-// caller is who runs a command: the agent of a client that set its variable, a user at a
-// terminal, or else a program.
-func caller(in io.Reader, out io.Writer) op.Caller {
+// caller is who runs a command: the agent of a client that set its variable, or a user. A user
+// may read the answer through a pipe or into a file, so one terminal of the three is enough. What
+// has none is a program: a script of cron or CI, or a command over ssh.
+func caller(in io.Reader, out, errs io.Writer) op.Caller {
 	for _, m := range clientMarks {
 		if config.Getenv(m.variable) != "" {
 			return op.Caller{Kind: "agent", Name: m.client}
 		}
 	}
-	if cli.Terminal(in) && cli.Terminal(out) {
+	if cli.Terminal(in) || cli.Terminal(out) || cli.Terminal(errs) {
 		return op.Caller{Kind: "user"}
 	}
 	return op.Caller{Kind: "tool"}
 }
 
-// countCall counts a call, and its warnings for --strict.
+// countCall counts a call, and its warnings for --strict. That a call was not carried out is said on
+// standard error too, also under --quiet: a script reads no answer.
 func (r *run) countCall(m op.AnsweredCall) {
 	if m.Warned() {
 		r.warnings++
+	}
+	if why := m.NotDone(); why != "" {
+		r.notDone = true
+		cli.Warn(r.errs, why)
 	}
 	r.found = r.found || m.Found()
 	r.account.count(m)
@@ -129,6 +136,7 @@ type run struct {
 	account  *account
 	warnings int
 	found    bool // a check found something
+	notDone  bool // a call was not carried out: what is believed has more authority
 }
 
 // tools are the tools of the table, and those that exist on the command line only.
@@ -184,7 +192,7 @@ func (r *run) end(ctx context.Context, err error) int {
 			r.warn(e.Error())
 		}
 	}
-	if code == done && (r.found || r.warnings > 0 && r.globals.Strict) {
+	if code == done && (r.found || r.notDone || r.warnings > 0 && r.globals.Strict) {
 		return warned
 	}
 	return code
@@ -236,7 +244,7 @@ const (
 	failed      = 1
 	usage       = 2
 	notFound    = 3
-	warned      = 4 // warnings under --strict, or a check that found something
+	warned      = 4 // warnings under --strict, a check that found something, or a value that is not believed
 	locked      = 11
 	unreadable  = 12 // corrupt, or written by a newer version
 	interrupted = 130

@@ -164,15 +164,15 @@ func TestAgentIsWhoAsserts(t *testing.T) {
 	for _, f := range doc.Facts {
 		got[f.Key] = f.By + " " + f.Sources[0].Kind
 	}
-	for key, want := range map[string]string{"env": "cursor-a3f8 agent", "flag": "claude-b7e2 agent", "shell": " tool", "client": "claude-code agent"} {
+	for key, want := range map[string]string{"env": "cursor-a3f8 agent", "flag": "claude-b7e2 agent", "shell": "tool:cli agent", "client": "claude-code agent"} {
 		if got[key] != want {
 			t.Errorf("%s: got %q, want %q", key, got[key], want)
 		}
 	}
 }
 
-// A user is who types at a terminal; the null device is none, and a client's mark
-// tells of an agent there too.
+// A user has a terminal, also beside a pipe or a file; the null device and other devices are none,
+// and a client's mark tells of an agent there too.
 func TestCaller(t *testing.T) {
 	open := func(path string) *os.File {
 		f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -182,19 +182,28 @@ func TestCaller(t *testing.T) {
 		t.Cleanup(func() { f.Close() })
 		return f
 	}
-	terminal, null := open("/dev/ptmx"), open(os.DevNull)
+	for _, m := range clientMarks { // whoever runs the tests
+		t.Setenv(m.variable, "")
+	}
+	terminal, null, zero, pipe := open("/dev/ptmx"), open(os.DevNull), open("/dev/zero"), &bytes.Buffer{}
 	for _, x := range []struct {
-		in   io.Reader
-		out  io.Writer
-		want string
-	}{{terminal, terminal, "user"}, {null, terminal, "tool"}, {terminal, null, "tool"}, {terminal, &bytes.Buffer{}, "tool"}, {null, null, "tool"}} {
-		if got := caller(x.in, x.out).Kind; got != x.want {
-			t.Errorf("%v, %v: %s, want %s", x.in, x.out, got, x.want)
+		in        io.Reader
+		out, errs io.Writer
+		want      string
+	}{
+		{terminal, terminal, terminal, "user"}, {null, terminal, pipe, "user"}, {terminal, null, pipe, "user"}, {pipe, pipe, terminal, "user"},
+		{null, null, null, "tool"}, {pipe, pipe, pipe, "tool"}, {zero, pipe, pipe, "tool"}, {pipe, zero, zero, "tool"},
+	} {
+		if got := caller(x.in, x.out, x.errs).Kind; got != x.want {
+			t.Errorf("%v, %v, %v: %s, want %s", x.in, x.out, x.errs, got, x.want)
 		}
 	}
-	t.Setenv("CODEX_THREAD_ID", "0")
-	if c := caller(terminal, terminal); c.Kind != "agent" || c.Name != "codex" {
-		t.Error(c)
+	for _, m := range clientMarks {
+		t.Setenv(m.variable, "1")
+		if c := caller(terminal, terminal, terminal); c.Kind != "agent" || c.Name != m.client {
+			t.Errorf("%s: %+v", m.variable, c)
+		}
+		t.Setenv(m.variable, "")
 	}
 }
 

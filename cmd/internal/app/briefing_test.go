@@ -99,6 +99,8 @@ func TestOneBriefingEverywhere(t *testing.T) {
 		}
 		for word, p := range projects {
 			session++
+			ask(t, p, session) // its hook tells what is new since the session before, apart
+			session++
 			got := ask(t, p, session)
 			// The hook knows its client, and so what next would give it.
 			hooks := regexp.MustCompile(`(?m)^NEXT_TASK:.*\n`).ReplaceAllString(got.hook, "")

@@ -114,6 +114,7 @@ var onlyIn = map[string][]string{
 	"github.com/a2aproject/":                 {"cmd/internal/web"},
 	"github.com/zricethezav/gitleaks":        {"internal/secret"},
 	"golang.org/x/sys":                       {"internal/journal", "agents"},
+	"golang.org/x/term":                      {"cmd/internal/cli"},
 	"github.com/rogpeppe/go-internal":        {"cmd/internal/hook"},
 	"github.com/google/go-cmp":               {},
 	"pgregory.net/rapid":                     {},

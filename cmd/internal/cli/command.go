@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"leanctx/cmd/internal/op"
 	"leanctx/internal/refusal"
@@ -307,14 +308,8 @@ func Warn(w io.Writer, text string) {
 	fmt.Fprintf(w, "%s: warning: %s\n", Name, text)
 }
 
-// Terminal reports whether f is one, as far as the standard library can tell. The
-// null device, which a program gives to those it starts, is none.
+// Terminal reports whether f is one. Other devices, such as the null device, are none.
 func Terminal(f any) bool {
 	file, ok := f.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	null, none := os.Stat(os.DevNull)
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && (none != nil || !os.SameFile(info, null))
+	return ok && term.IsTerminal(int(file.Fd()))
 }

@@ -337,7 +337,15 @@ func (a Answer) Found() bool {
 	return ok && c.Found()
 }
 
-// Warned reports whether the result says that the call was not carried out, which is no error.
+// NotDone says why the call was not carried out, which is no error; empty if it was.
+func (a Answer) NotDone() string {
+	if x, ok := a.Result.(interface{ NotDone() string }); ok {
+		return x.NotDone()
+	}
+	return ""
+}
+
+// Warned reports whether the result has something that a person should look at, which is no error.
 func (a Answer) Warned() bool {
 	w, ok := a.Result.(interface{ Warned() bool })
 	return ok && w.Warned()
