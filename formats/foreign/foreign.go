@@ -48,7 +48,9 @@ type File struct {
 type Memory struct {
 	Program string // for people: "MCP memory server"
 	Records []formats.Record
-	Lines   []int // where each record begins in its file, 1 is the first; 0: not known
+	Lines   []int    // where each record begins in its file, 1 is the first; 0: not known
+	Labeled []bool   // the record's key is a label that the value does not repeat: "Database: PostgreSQL"
+	Files   []string // that name their lines as sources
 	Bad     []formats.BadLine
 	LeftOut []LeftOut
 }
@@ -162,8 +164,8 @@ func (b *builder) leave(what string, n int) {
 }
 
 // add keeps a record under a key that no other value of the files has. line is
-// where it stands, or 0.
-func (b *builder) add(r formats.Record, line int) {
+// where it stands, or 0. labeled: see [Memory.Labeled].
+func (b *builder) add(r formats.Record, line int, labeled bool) {
 	r.Category, r.Key, r.Value = strings.TrimSpace(r.Category), strings.TrimSpace(r.Key), strings.TrimSpace(r.Value)
 	if r.Value == "" {
 		b.leave("empty texts", 1)
@@ -180,7 +182,7 @@ func (b *builder) add(r formats.Record, line int) {
 		r.Key, b.next[first] = fmt.Sprintf("%s-%d", base, n), n+1
 	}
 	b.keys[named()] = true
-	b.m.Records, b.m.Lines = append(b.m.Records, r), append(b.m.Lines, line)
+	b.m.Records, b.m.Lines, b.m.Labeled = append(b.m.Records, r), append(b.m.Lines, line), append(b.m.Labeled, labeled)
 }
 
 // slug is the first five words of each text, joined by hyphens, at most 48 runes;

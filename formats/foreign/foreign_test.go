@@ -69,12 +69,12 @@ func TestMemoryServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(t, "MCP memory server", parse(t, File{"memory.jsonl", text}),
-		"[service/checkout-service#1] written in Go 1.26",
-		"[service/checkout-service#2] owns the payments table",
-		"[service/checkout-service#3] deployed to eu-central-1",
-		"[person/Ana Pires#1] maintains checkout-service",
-		"[person/Ana Pires maintains] checkout-service",
-		"[service/checkout-service stores data in] PostgreSQL",
+		"[service/checkout-service#1] written in Go 1.26 <memory.jsonl:1>",
+		"[service/checkout-service#2] owns the payments table <memory.jsonl:1>",
+		"[service/checkout-service#3] deployed to eu-central-1 <memory.jsonl:1>",
+		"[person/Ana Pires#1] maintains checkout-service <memory.jsonl:2>",
+		"[person/Ana Pires maintains] checkout-service <memory.jsonl:4>",
+		"[service/checkout-service stores data in] PostgreSQL <memory.jsonl:5>",
 		"left out: 1 entities without observations")
 	bad := parse(t, File{"memory.jsonl", []byte(`{"type":"entity","name":"a","entityType":"b","observations":["c"]}` + "\n{\n" + `{"type":"note"}`)})
 	if len(bad.Records) != 1 || len(bad.Bad) != 2 || bad.Bad[0].Line != 2 || bad.Bad[1].Line != 3 {
@@ -99,6 +99,20 @@ func TestEngramOfOneProject(t *testing.T) {
 	if e, ok := errors.AsType[*ProjectError](err); !ok || len(e.Have) != 2 {
 		t.Errorf("a file without the project: %v", err)
 	}
+}
+
+// Code comes along with the line that it belongs to: the one above it, or the heading.
+func TestCodeBelongsToALine(t *testing.T) {
+	fenced := func(code string) string { return "```sh\n" + code + "\n```\n" }
+	const rest = "\n    indented: code\n"
+	check(t, "CLAUDE.md", parse(t, File{"CLAUDE.md", []byte("# Build\n" + fenced("make all\nmake test: x") + "\n## Deploy\nDeploy on Mondays\n" + fenced("make deploy") + fenced("make check") +
+		"\n## Style\n- Format before a commit\n\n  " + strings.ReplaceAll(fenced("gofmt -w ."), "\n", "\n  ") + "\n- Tabs\n\n" + fenced("expand") + "\n## Build\n" + rest + fenced(""))}),
+		"[convention/build] make all\nmake test: x <CLAUDE.md:3-4>",
+		"[convention/deploy-deploy-on-mondays] Deploy on Mondays\nmake deploy\nmake check <CLAUDE.md:8-13>",
+		"[convention/style-format-before-a-commit] Format before a commit\ngofmt -w . <CLAUDE.md:17-20>",
+		"[convention/style-tabs] Tabs <CLAUDE.md:23>",
+		"[convention/style] expand <CLAUDE.md:26>",
+		"[convention/build-2] indented: code <CLAUDE.md:31>")
 }
 
 func TestMem0(t *testing.T) {
@@ -148,9 +162,8 @@ Build with:
 		"[convention/stack-releases-are-cut-on-monday] Releases are cut on Monday. <CLAUDE.md:10>",
 		"[convention/stack-before-one-run-make-check] Before one: run `make check` <CLAUDE.md:11>",
 		"[convention/stack-before-one-tag-it] Before one: tag it <CLAUDE.md:12>",
-		"[convention/build-build-with] make build <CLAUDE.md:20-23>",
-		"[convention/build-make-test] runs all tests <CLAUDE.md:32>",
-		"left out: 1 blocks of code")
+		"[convention/build-build-with] make build\nmake alone <CLAUDE.md:20-27>",
+		"[convention/build-make-test] runs all tests <CLAUDE.md:32>")
 }
 
 func TestClaudeAutoMemory(t *testing.T) {

@@ -71,7 +71,8 @@ func members(d *json.Decoder, stop ...string) (names []string, err error) {
 // entity that it begins at.
 func (b *builder) memoryServer(text []byte) error {
 	b.program("MCP memory server")
-	type line struct {
+	b.reads()
+	type entry struct {
 		Type, Name, EntityType string
 		Observations           []string
 		From, To, RelationType string
@@ -87,7 +88,7 @@ func (b *builder) memoryServer(text []byte) error {
 		if raw = bytes.TrimSpace(raw); len(raw) == 0 {
 			continue
 		}
-		var l line
+		var l entry
 		if err := json.Unmarshal(raw, &l); err != nil {
 			b.bad(n, err)
 			continue
@@ -96,7 +97,7 @@ func (b *builder) memoryServer(text []byte) error {
 		case l.Type == "entity" && l.Name != "":
 			kinds[l.Name] = l.EntityType
 			for i, o := range l.Observations {
-				b.add(formats.Record{Category: orElse(l.EntityType, "entity"), Key: fmt.Sprintf("%s#%d", l.Name, i+1), Value: o}, n)
+				b.add(formats.Record{Category: orElse(l.EntityType, "entity"), Key: fmt.Sprintf("%s#%d", l.Name, i+1), Value: o, Source: b.source(line{from: n, to: n})}, n, false)
 			}
 			if len(l.Observations) == 0 {
 				b.leave("entities without observations", 1)
@@ -114,7 +115,7 @@ func (b *builder) memoryServer(text []byte) error {
 		}
 	}
 	for _, p := range order {
-		b.add(formats.Record{Category: orElse(kinds[p.from], "entity"), Key: p.from + " " + p.kind, Value: strings.Join(targets[p], ", ")}, firsts[p])
+		b.add(formats.Record{Category: orElse(kinds[p.from], "entity"), Key: p.from + " " + p.kind, Value: strings.Join(targets[p], ", "), Source: b.source(line{from: firsts[p], to: firsts[p]})}, firsts[p], true)
 	}
 	return nil
 }
@@ -169,7 +170,7 @@ func (b *builder) engram(text []byte) error {
 		if o.Title != "" && !strings.Contains(strings.ToLower(o.Content), strings.ToLower(o.Title)) {
 			r.Value = strings.TrimSpace(o.Title + ": " + o.Content)
 		}
-		b.add(r, 0)
+		b.add(r, 0, false)
 	}
 	return nil
 }
@@ -211,7 +212,7 @@ func (b *builder) mem0(text []byte) error {
 				b.leave("fields of metadata", 1)
 			}
 		}
-		b.add(r, 0)
+		b.add(r, 0, false)
 	}
 	return nil
 }

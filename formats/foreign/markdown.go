@@ -70,6 +70,7 @@ func (b *builder) markdown(src []byte) error {
 		return noteError("front matter: " + strings.SplitN(err.Error(), "\n", 2)[0])
 	}
 	lines := b.lines(body, first)
+	b.reads()
 	kind := orElse(head.Type, head.Metadata.Type)
 	switch {
 	case path.Base(b.file) == "MEMORY.md":
@@ -146,10 +147,12 @@ func cutFrontMatter(src []byte, into *frontMatter) (body []byte, first int, has 
 type line struct {
 	heading string // the innermost heading above it
 	text    string
-	item    bool // of a list
-	led     bool // it begins with the statement that introduces it
-	from    int  // the number of its first line
-	to      int  // and of its last
+	below   string // the code that belongs to it
+	item    bool   // of a list
+	led     bool   // it begins with the statement that introduces it
+	code    bool   // it is code that belongs to its heading alone
+	from    int    // the number of its first line
+	to      int    // and of its last
 }
 
 // lines reads the statements of a text, of which number is the first line.
@@ -172,6 +175,7 @@ type walker struct {
 	number  int
 	feeds   []int // where the line feeds are
 	heading string
+	section int // how many statements there are above the heading
 	out     []line
 
 	paragraphs parser.Parser // for plain; nil until the first table
@@ -183,7 +187,7 @@ func (w *walker) blocks(parent ast.Node, lead string) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {
 		case *ast.Heading:
-			w.heading = w.inline(n)
+			w.heading, w.section = w.inline(n), len(w.out)
 		case *ast.Paragraph, *ast.TextBlock:
 			if !w.table(n, lead) {
 				w.statement(n, lead, parent.Kind() == ast.KindListItem)
@@ -222,24 +226,43 @@ func (w *walker) lead(last int) string {
 func (w *walker) statement(n ast.Node, lead string, item bool) {
 	from, to := w.at(n)
 	if t := w.inline(n); t != "" {
-		w.out = append(w.out, line{w.heading, lead + t, item, lead != "", from, to})
+		w.out = append(w.out, line{heading: w.heading, text: lead + t, item: item, led: lead != "", from: from, to: to})
 	}
 }
 
-// code belongs to the statement before it that ends with a colon.
+// code belongs to the statement that it follows. Below a heading it is a statement of its own.
 func (w *walker) code(n ast.Node) {
 	var code strings.Builder
 	for i := range n.Lines().Len() {
 		s := n.Lines().At(i)
 		code.Write(s.Value(w.src))
 	}
-	last := len(w.out) - 1
-	if last < 0 || !strings.HasSuffix(w.out[last].text, ":") || n.PreviousSibling() == nil {
-		w.b.leave("blocks of code", 1)
+	text := strings.TrimSpace(code.String())
+	if text == "" {
 		return
 	}
-	w.out[last].text += " " + strings.TrimSpace(code.String())
-	_, w.out[last].to = w.at(n)
+	from, to := w.at(n)
+	last := len(w.out) - 1
+	if last < w.section || !follows(n) {
+		w.out = append(w.out, line{heading: w.heading, text: text, code: true, from: from, to: to})
+		return
+	}
+	if l := &w.out[last]; strings.HasSuffix(l.text, ":") {
+		l.text += " " + text
+	} else {
+		l.below += "\n" + text
+	}
+	w.out[last].to = to
+}
+
+// follows reports whether code stands below a statement, or below code that does. What is below a
+// list or a table is not the last item's or row's.
+func follows(n ast.Node) bool {
+	before := n.PreviousSibling()
+	if before == nil {
+		return false
+	}
+	return slices.Contains([]ast.NodeKind{ast.KindParagraph, ast.KindTextBlock, ast.KindFencedCodeBlock, ast.KindCodeBlock}, before.Kind())
 }
 
 // table tells each row of a table as a statement: its first cell, then the others. A table is
@@ -259,7 +282,7 @@ func (w *walker) table(n ast.Node, lead string) bool {
 		for _, l := range lines.Sliced(0, h) {
 			before.Write(l.Value(w.src))
 		}
-		w.out = append(w.out, line{w.heading, lead + w.plain(before.String()), false, lead != "", first, first + h - 1})
+		w.out = append(w.out, line{heading: w.heading, text: lead + w.plain(before.String()), led: lead != "", from: first, to: first + h - 1})
 	}
 	head := w.cells(lines.At(h))
 	for i, name := range head {
@@ -278,7 +301,7 @@ func (w *walker) table(n ast.Node, lead string) bool {
 			rest = append(rest, c)
 		}
 		if len(rest) > 0 {
-			w.out = append(w.out, line{w.heading, lead + w.plain(cells[0]) + ": " + strings.Join(rest, ", "), true, lead != "", first + i, first + i})
+			w.out = append(w.out, line{heading: w.heading, text: lead + w.plain(cells[0]) + ": " + strings.Join(rest, ", "), item: true, led: lead != "", from: first + i, to: first + i})
 		}
 	}
 	return true
@@ -363,11 +386,20 @@ func (w *walker) at(n ast.Node) (from, to int) {
 // texts adds each statement as a fact. prefix begins their keys.
 func (b *builder) texts(category, prefix string, lines []line, tags []string) {
 	for _, l := range lines {
-		key, value := slug(orElse(prefix, l.heading), l.text), l.text
-		if label, rest, ok := strings.Cut(l.text, ": "); ok && !l.led && rest != "" && len(strings.Fields(label)) <= 4 && !strings.ContainsAny(label, ".!?`") {
-			key, value = slug(orElse(prefix, l.heading), label), rest
+		key, value, labeled := slug(orElse(prefix, l.heading), l.text), l.text, false
+		if l.code {
+			key, labeled = slug(orElse(prefix, orElse(l.heading, l.text))), true
+		} else if label, rest, ok := strings.Cut(l.text, ": "); ok && !l.led && rest != "" && len(strings.Fields(label)) <= 4 && !strings.ContainsAny(label, ".!?`") {
+			key, value, labeled = slug(orElse(prefix, l.heading), label), rest, true
 		}
-		b.add(formats.Record{Category: category, Key: key, Value: value, Source: b.source(l), Tags: tags}, l.from)
+		b.add(formats.Record{Category: category, Key: key, Value: value + l.below, Source: b.source(l), Tags: tags}, l.from, labeled)
+	}
+}
+
+// reads says that the sources of a file's records name the file.
+func (b *builder) reads() {
+	if b.file != "" {
+		b.m.Files = append(b.m.Files, b.file)
 	}
 }
 
@@ -408,7 +440,7 @@ func (b *builder) note(category string, head frontMatter, kind string, body []by
 	}
 	var texts []string
 	for _, l := range lines {
-		texts = append(texts, l.text)
+		texts = append(texts, l.text+l.below)
 	}
 	r := formats.Record{Category: category, Key: orElse(head.Key, slug(title)), Value: orElse(strings.Join(texts, "\n"), head.Description),
 		Source: b.source(whole), Tags: tags, Questions: head.Description,
@@ -421,7 +453,7 @@ func (b *builder) note(category string, head frontMatter, kind string, body []by
 		b.leave("deprecated notes", 1)
 		return
 	}
-	b.add(r, whole.from)
+	b.add(r, whole.from, true)
 }
 
 // observations adds the lines of a basic-memory note.
@@ -451,11 +483,11 @@ func (b *builder) observations(head frontMatter, lines []line) {
 			}
 		}
 		value := strings.TrimSpace(hashTag().ReplaceAllString(m[2], ""))
-		b.add(formats.Record{Category: m[1], Key: slug(title, value), Value: value, Tags: own, Source: b.source(l)}, l.from)
+		b.add(formats.Record{Category: m[1], Key: slug(title, value), Value: value + l.below, Tags: own, Source: b.source(l)}, l.from, false)
 	}
 	category := orElse(head.Type, "note")
 	for _, kind := range kinds {
-		b.add(formats.Record{Category: category, Key: title + " " + kind, Value: strings.Join(targets[kind], ", "), Tags: tags, Source: b.file}, 0)
+		b.add(formats.Record{Category: category, Key: title + " " + kind, Value: strings.Join(targets[kind], ", "), Tags: tags, Source: b.file}, 0, true)
 	}
 	b.texts(category, title, others, tags)
 }

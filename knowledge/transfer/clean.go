@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"leanctx/formats"
@@ -29,6 +30,7 @@ type record struct {
 	confirmations int
 	confirmed     *time.Time // when it was last; nil: not said
 	at            formats.Position
+	labeled       bool // its value is not a whole statement
 }
 
 // take takes in what a file brings, without its secrets and what cannot be stored.
@@ -52,7 +54,7 @@ func (m *merger) take(ctx context.Context, p formats.Parsed) error {
 			continue
 		}
 		in := m.of(c.Category, c.Key)
-		in.records = append(in.records, record{c, r.Confirmations, r.Timestamp, p.Lines[i]})
+		in.records = append(in.records, record{c, r.Confirmations, r.Timestamp, p.Lines[i], m.reading != nil && m.labeled[i]})
 	}
 	slices.SortStableFunc(m.r.Bad, func(a, b BadLine) int { return cmp.Or(a.Line-b.Line, a.Element-b.Element) })
 	m.taken = m.r
@@ -148,7 +150,7 @@ func (m *merger) check(r formats.Record) (knowledge.Checked, error) {
 		return c, err
 	}
 	c.Source.Kind, c.Source.Ref, c.Also = knowledge.KindImport, m.text(r.Source), r.Also
-	if m.r.Program != "" && c.Source.Ref != "" {
+	if m.r.Program != "" && c.Source.Ref != "" && !strings.HasSuffix(fileOf(c.Source), ".jsonl") { // each look reads the file, and JSON is long
 		c.Source.Files = m.store.Source(c.Source.Ref, c.Confidence).Files // so that a changed rule is marked
 	}
 	c.From, c.Until = r.ValidFrom, r.ValidUntil

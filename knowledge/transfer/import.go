@@ -51,7 +51,8 @@ type Imported struct {
 	Skipped  int               `json:"skipped"`
 	Removed  int               `json:"removed,omitempty"` // of the skipped: removed or erased here
 	Replaced int               `json:"replaced"`
-	Lists    int               `json:"lists"` // relations and reminders that were new
+	Ended    []string          `json:"ended,omitempty"` // facts that their file no longer has
+	Lists    int               `json:"lists"`           // relations and reminders that were new
 	Redacted int               `json:"redacted"`
 	Bad      []BadLine         `json:"bad,omitempty"`
 	NotAdded []BadLine         `json:"not_added,omitempty"` // by append: what is believed here leaves no room
@@ -125,6 +126,7 @@ func Import(ctx context.Context, s *knowledge.Store, in Incoming) (Imported, err
 	m := &merger{store: s, in: in, r: Imported{File: in.name(), Kind: string(parsed.Kind), DryRun: in.DryRun}}
 	if other != nil {
 		m.r.Program, m.r.LeftOut = other.Program, other.LeftOut
+		m.reading, m.labeled = readingOf(s.Options().ProjectRoot, in, read, other), other.Labeled
 	}
 	if n := len(read.passed); n > 0 {
 		m.r.LeftOut = append(m.r.LeftOut, foreign.LeftOut{What: "files that are no Markdown: " + listed(read.passed), Count: n})
@@ -220,6 +222,13 @@ func (r Imported) TextIn(call prose.Syntax) string {
 	}
 	if r.Removed > 0 {
 		fmt.Fprintf(&b, "\n  %d of the skipped were removed here: %s brings them back", r.Removed, call("", "merge", mergeReplace))
+	}
+	if len(r.Ended) > 0 {
+		verb := "Ended"
+		if r.DryRun {
+			verb = "Would end"
+		}
+		fmt.Fprintf(&b, "\n%s what the file no longer says: %s", verb, listed(r.Ended))
 	}
 	if r.Lists > 0 {
 		fmt.Fprintf(&b, "\nRelations and reminders: %d new", r.Lists)

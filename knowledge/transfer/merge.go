@@ -32,6 +32,8 @@ type merger struct {
 	facts    map[fact.ID]*incoming
 	document *formats.Document // of a fact file, without the facts
 	rooms    rooms             // of a directory that an export wrote
+	reading  *reading          // the files whose lines its facts are; nil: none
+	labeled  []bool            // of each record; see foreign.Memory
 	all      int               // how many facts or records it has
 	told     int               // of them; see progress
 
@@ -42,6 +44,7 @@ type merger struct {
 	nothing *state.State      // on which records are asserted
 	spelled map[string]string // the spellings of categories that are new here
 	brought map[fact.ID]bool  // facts that the file brought
+	former  former            // what imports of the files asserted before
 	events  []state.Event
 }
 
@@ -57,15 +60,24 @@ func (m *merger) decide(ctx context.Context, st *state.State, now time.Time) ([]
 	if err := m.edited(); err != nil {
 		return nil, err
 	}
+	m.takeAgain()
 	for i, n := range m.order {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		m.progress(m.all + i)
-		if err := m.fact(n, m.facts[n]); err != nil {
+		n, in := m.brings(n)
+		if done, err := m.again(n, in); done || err != nil {
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err := m.fact(n, in); err != nil {
 			return nil, err
 		}
 	}
+	m.endRest()
 	if m.document != nil {
 		m.lists(m.document)
 		m.log(m.document)

@@ -50,6 +50,7 @@ type input struct {
 	rooms []foreign.File // those of them that are rooms
 	notes bool           // it is a directory, or the file that points to those beside it
 
+	dir    string   // that was read
 	index  []byte   // of an exported directory
 	passed []string // other files of a directory
 }
@@ -116,7 +117,7 @@ func (in Incoming) foreign(root string, x input) (*foreign.Memory, error) {
 // readNotes reads the Markdown files below a directory, in the order of their names. Hidden files
 // and directories are passed over.
 func (x *input) readNotes(root, dir string) error {
-	x.notes = true
+	x.notes, x.dir = true, dir
 	tree, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
@@ -163,7 +164,7 @@ func (x *input) readNotes(root, dir string) error {
 }
 
 // named is a file's path from the root of the project, so that a record's source can be
-// checked there. A file outside it is named by its last part.
+// checked there. A file outside it is named by its last part, and as such.
 func named(root, file string) string {
 	if file == "" || file == "-" {
 		return ""
@@ -171,5 +172,5 @@ func named(root, file string) string {
 	if path, ok := formats.PathIn(root, file); ok {
 		return path
 	}
-	return filepath.Base(file)
+	return outside + filepath.Base(file)
 }
