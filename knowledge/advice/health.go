@@ -226,7 +226,8 @@ func (r Report) TextIn(call prose.Syntax) string {
 		b.WriteString("\n  " + d.Line())
 	}
 	if len(r.Conflicts) > 0 {
-		fmt.Fprintf(&b, "\nPossible conflicts under two names: %d (%s settles one)", len(r.Conflicts), call("judge"))
+		fmt.Fprintf(&b, "\nPossible conflicts under two names: %d (to settle one: %s)", len(r.Conflicts),
+			call("judge", "category", r.Conflicts[0].Newer.Category, "key", r.Conflicts[0].Newer.Key, "target", r.Conflicts[0].Older.Category+"/"+r.Conflicts[0].Older.Key, "verdict", "supersedes"))
 	}
 	for _, c := range r.Conflicts[:min(maxHealth, len(r.Conflicts))] {
 		against := "against"

@@ -52,7 +52,7 @@ type ruleList struct {
 
 func (l ruleList) Text() string {
 	if len(l.Rules) == 0 {
-		return "No rules of your own. The built-in ones are always at work; add one with: lean-ctx sensitive add <id> <pattern>"
+		return "No rules of your own. The built-in ones are always at work; add one with: lean-ctx sensitive add ticket 'TICKET-[0-9]+'"
 	}
 	width := 0
 	for _, r := range l.Rules {

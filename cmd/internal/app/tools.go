@@ -44,6 +44,9 @@ func (s *stores) served() []*op.Tool {
 		for i := range t.Operations {
 			o := &t.Operations[i]
 			o.GuardFile(s.insideProject)
+			if file, ok := o.Example["file"].(string); ok && o.Name == "export" {
+				o.Example["file"] = exportFolder + "/" + file // the one place that a server writes to
+			}
 			if t.Command == "knowledge" && o.Name == "export" {
 				op.Adjust(o, func(_ context.Context, _ op.Scope, a *transfer.Outgoing) error {
 					if a.Force {

@@ -187,10 +187,17 @@ func group(c *cobra.Command, args []string) error {
 		Problem: fmt.Sprintf("unknown command %q for %s", args[0], c.CommandPath()),
 		Hint:    fmt.Sprintf("%s --help lists the commands", c.CommandPath()),
 	}
-	if others := elsewhere(c, args[0]); len(others) > 0 {
+	others := elsewhere(c, args[0])
+	if near := suggest(c, args[0]); near != "" && len(others) == 0 {
+		others = []string{c.CommandPath() + " " + near}
+	}
+	if len(others) == 1 { // the same call of the other command
+		for _, w := range args[1:] {
+			others[0] += " " + op.ShellWord(w)
+		}
+	}
+	if len(others) > 0 {
 		e.Hint = fmt.Sprintf("did you mean %s?", strings.Join(others, " or "))
-	} else if near := suggest(c, args[0]); near != "" {
-		e.Hint = fmt.Sprintf("did you mean %s %s?", c.CommandPath(), near)
 	}
 	return e
 }
@@ -207,7 +214,7 @@ func elsewhere(c *cobra.Command, name string) []string {
 	}
 	var look func(*cobra.Command)
 	look = func(group *cobra.Command) {
-		if group.Name() == knowledgeGroup && group != c && len(found) == 0 {
+		if group.Name() == knowledgeGroup && !c.HasParent() && len(found) == 0 {
 			if meant := calledBy(group, name); meant != "" {
 				found = append(found, meant)
 			}

@@ -154,9 +154,9 @@ func TestArguments(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	tests := []struct{ args, problem, hint string }{
-		{"knowledge|rember|x", `unknown command "rember" for lean-ctx knowledge`, "did you mean lean-ctx knowledge remember?"},
-		{"knowledge|store|x", `unknown command "store" for lean-ctx knowledge`, "did you mean lean-ctx knowledge remember?"},
-		{"knowlege|remember|x", `unknown command "knowlege" for lean-ctx`, "did you mean lean-ctx knowledge?"},
+		{"knowledge|rember|x", `unknown command "rember" for lean-ctx knowledge`, "did you mean lean-ctx knowledge remember x?"},
+		{"knowledge|store|x", `unknown command "store" for lean-ctx knowledge`, "did you mean lean-ctx knowledge remember x?"},
+		{"knowlege|remember|x", `unknown command "knowlege" for lean-ctx`, "did you mean lean-ctx knowledge remember x?"},
 		{"fail", `unknown command "fail" for lean-ctx`, "did you mean lean-ctx knowledge fail?"},
 		{"knowledge|overview", `unknown command "overview" for lean-ctx knowledge`, "did you mean lean-ctx overview?"},
 		{"zzzzzz", `unknown command "zzzzzz" for lean-ctx`, "lean-ctx --help lists the commands"},
@@ -173,7 +173,7 @@ func TestUsage(t *testing.T) {
 		{"knowledge|remove|auth", "erasing cannot be undone. Repeat with --yes to confirm.", "lean-ctx knowledge remove auth --yes"},
 		{"mcp|now", `lean-ctx mcp takes no argument, but got "now"`, ""},
 		{"completion|bash|now", `lean-ctx completion bash takes no argument, but got "now"`, ""},
-		{"store|x", `unknown command "store" for lean-ctx`, "did you mean lean-ctx remember?"},
+		{"store|x", `unknown command "store" for lean-ctx`, "did you mean lean-ctx remember x?"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.args, func(t *testing.T) {

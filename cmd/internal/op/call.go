@@ -33,11 +33,14 @@ func (t *Tool) Call(ctx context.Context, action string, args map[string]any) (An
 		return Answer{}, err
 	}
 	result, err := o.run(context.WithValue(ctx, noticesKey{}, &c.notices), c.scope, c)
-	a := Answer{Result: result, Notices: c.notices, Output: c.scope.Output, Tool: t.Name, Action: o.Name, Scope: c.scope, syntax: prose.MCP}
+	a := Answer{Result: result, Notices: c.notices, Output: c.scope.Output, Tool: t.Name, Action: o.Name, Scope: c.scope}
 	if c.shell {
 		a.syntax = t.shell
 	} else {
-		a.again = "lean-ctx " + prose.Clip(t.commandLine(o.Name, c.values), 200)
+		a.syntax = t.mcp
+		if line := "lean-ctx " + t.commandLine(o.Name, c.values); len(line) <= maxAgain {
+			a.again = ": " + line
+		}
 	}
 	if err != nil {
 		return a, c.explain(err)
@@ -306,7 +309,7 @@ func (a Answer) RenderWithin(most int) (string, error) {
 	if _, once := a.Result.(given); once || err != nil || len(text) <= most {
 		return text, err
 	}
-	hint := "ask for less (limit, key, a narrower query), or in a shell, where nothing is cut: " + a.again
+	hint := "ask for less (limit, key, a narrower query), or in a shell, where nothing is cut" + a.again
 	if a.Output == "json" {
 		return prose.FitJSON(text, most, hint), nil
 	}
@@ -369,6 +372,9 @@ func (a Answer) Render() (string, error) {
 // JSON is the result's struct as JSON. Times are in RFC 3339.
 func (a Answer) JSON() (string, error) { return prose.JSON(a.Result) }
 
+// maxAgain is how long the command that gives a cut answer whole may be.
+const maxAgain = 400
+
 type shellKey struct{}
 
 // InShell marks the caller as one that types commands: answers and errors then name
@@ -386,6 +392,16 @@ type inSyntax struct {
 func (e inSyntax) Error() string { return e.text }
 func (e inSyntax) Unwrap() error { return e.error }
 
+// mcp is the syntax of tools. An action that only the sibling has is named with it.
+func (t *Tool) mcp(action string, pairs ...any) string {
+	if _, own := t.Operation(action); !own && action != "" && t.Sibling != nil {
+		if _, ok := t.Sibling.Operation(action); ok {
+			action = t.Sibling.Name + " " + action
+		}
+	}
+	return prose.MCP(action, pairs...)
+}
+
 // shell is the syntax of commands: lean-ctx knowledge restore "…".
 func (t *Tool) shell(action string, pairs ...any) string {
 	if tool, other, ok := strings.Cut(action, " "); ok {
@@ -398,7 +414,7 @@ func (t *Tool) shell(action string, pairs ...any) string {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		flag := "--" + strings.ReplaceAll(pairs[i].(string), "_", "-")
 		if pairs[i+1] != true {
-			flag += " " + shellWord(pairs[i+1])
+			flag += " " + ShellWord(pairs[i+1])
 		}
 		flags = append(flags, flag)
 	}

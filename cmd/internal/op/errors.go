@@ -41,7 +41,13 @@ func (e *UsageError) Error() string {
 
 // CommandLine is the example as a command: knowledge remember "JWT RS256"
 // --category architecture --key auth.
-func (e *UsageError) CommandLine() string { return e.Tool.commandLine(e.Action, e.Example) }
+func (e *UsageError) CommandLine() string {
+	example := e.Example
+	if o, ok := e.Tool.Operation(e.Action); ok {
+		example = o.byAnAgent(example)
+	}
+	return e.Tool.commandLine(e.Action, example)
+}
 
 // usage words a problem with the example of o.
 func (t *Tool) usage(o *Operation, problem, argument string) *UsageError {
@@ -90,21 +96,23 @@ func (t *Tool) commandLine(action string, args map[string]any) string {
 		v, given := args[p.Name]
 		switch {
 		case !given:
+		case p.Arg > 0 && strings.HasPrefix(fmt.Sprint(v), "-"): // else it would be a flag
+			flags = append(flags, "--"+p.Flag+"="+ShellWord(v))
 		case p.Arg > 0:
-			words = append(words, shellWord(v))
+			words = append(words, ShellWord(v))
 		case p.Switch() && fmt.Sprint(v) == "true": // a word behind it would not be its value
 			flags = append(flags, "--"+p.Flag)
 		case p.Switch():
-			flags = append(flags, "--"+p.Flag+"="+shellWord(v))
+			flags = append(flags, "--"+p.Flag+"="+ShellWord(v))
 		default:
-			flags = append(flags, "--"+p.Flag, shellWord(v))
+			flags = append(flags, "--"+p.Flag, ShellWord(v))
 		}
 	}
 	return strings.Join(append(words, flags...), " ")
 }
 
-// shellWord is v as one word of a shell.
-func shellWord(v any) string {
+// ShellWord is v as one word of a shell.
+func ShellWord(v any) string {
 	s := fmt.Sprint(v)
 	if list, ok := v.([]string); ok {
 		s = strings.Join(list, ",")

@@ -200,12 +200,20 @@ func (t *Tool) CommandLine(o *Operation) string {
 	if len(o.Example) == 0 && !o.byAgent {
 		return ""
 	}
-	args := o.Example
-	if o.byAgent {
-		args = maps.Clone(args)
-		args[agentName] = someAgent
+	return t.commandLine(o.Name, o.byAnAgent(o.Example))
+}
+
+// byAnAgent is an example with the id of an agent, where the operation needs one.
+func (o *Operation) byAnAgent(example map[string]any) map[string]any {
+	if _, given := example[agentName]; given || !o.byAgent {
+		return example
 	}
-	return t.commandLine(o.Name, args)
+	example = maps.Clone(example)
+	if example == nil {
+		example = map[string]any{}
+	}
+	example[agentName] = someAgent
+	return example
 }
 
 // Describe puts the operation and these of its optional arguments into the schema. Other

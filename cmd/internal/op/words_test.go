@@ -20,8 +20,8 @@ func TestShellWord(t *testing.T) {
 	for in, want := range map[string]string{
 		"auth": "auth", "a/b.go:12": "a/b.go:12", "": `""`, "two words": `"two words"`, "$x": `'$x'`, "it's $1": `'it'\''s $1'`, "ключ": `"ключ"`,
 	} {
-		if got := shellWord(in); got != want {
-			t.Errorf("shellWord(%q) = %s, want %s", in, got, want)
+		if got := ShellWord(in); got != want {
+			t.Errorf("ShellWord(%q) = %s, want %s", in, got, want)
 		}
 	}
 }
@@ -61,7 +61,7 @@ func TestCallersSyntax(t *testing.T) {
 		New("remember", "Assert.", Adds, func(context.Context, Scope, sample) (tip, error) { return tip{}, nil }),
 		New("fail", "Fail.", Reads, func(context.Context, Scope, struct{}) (tip, error) { return tip{}, tip{} }),
 	}}
-	const actions = `action=remember category="a b" value="JWT" correct=true or dry_run=true or ctx_other list`
+	const actions = `action=remember category="a b" value="JWT" correct=true or dry_run=true or ctx_other action=list`
 	const commands = `lean-ctx sample remember JWT --category "a b" --correct or --dry-run or lean-ctx other list`
 	for want, ctx := range map[string]context.Context{actions: t.Context(), commands: InShell(t.Context())} {
 		a, err := tool.Call(ctx, "remember", map[string]any{"category": "a", "value": "v"})
