@@ -139,6 +139,9 @@ func (s *Store) Claim(ctx context.Context, w ClaimArgs) (Claimed, error) {
 			return Claimed{}, err
 		}
 	}
+	if err := s.Enter(ctx); err != nil {
+		return Claimed{}, err
+	}
 	var c Claimed
 	err = s.update(ctx, func(p *project, now time.Time) ([]event, error) {
 		me, err := s.caller.agent(p)

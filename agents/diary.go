@@ -34,6 +34,9 @@ func (s *Store) Diary(ctx context.Context, a Note) (diary.Noted, error) {
 			return diary.Noted{}, err
 		}
 	}
+	if err := s.Enter(ctx); err != nil {
+		return diary.Noted{}, err
+	}
 	s.touchQuietly(ctx)
 	o := diary.Owner{Project: s.opts.ProjectHash, Root: s.opts.ProjectRoot}
 	err = s.view(ctx, func(p *project, _ time.Time) error {

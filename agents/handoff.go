@@ -202,6 +202,9 @@ func (s *Store) Handoff(ctx context.Context, a HandoffArgs) (HandedOver, error) 
 	if err != nil {
 		return HandedOver{}, err
 	}
+	if err := s.Enter(ctx); err != nil {
+		return HandedOver{}, err
+	}
 	h := handoffRecord{Summary: summary, State: handoffDone}
 	var note string
 	var since time.Time

@@ -65,6 +65,9 @@ func (s *Store) Post(ctx context.Context, a PostArgs) (Posted, error) {
 	if err != nil {
 		return Posted{}, err
 	}
+	if err := s.Enter(ctx); err != nil {
+		return Posted{}, err
+	}
 	var r Posted
 	err = s.update(ctx, func(p *project, now time.Time) ([]event, error) {
 		by, err := s.caller.poster(p)
@@ -205,6 +208,9 @@ const (
 func (s *Store) Read(ctx context.Context, a ReadArgs) (Messages, error) {
 	limit, err := refusal.Limit(a.Limit, defaultPage)
 	if err != nil {
+		return Messages{}, err
+	}
+	if err := s.Enter(ctx); err != nil {
 		return Messages{}, err
 	}
 	s.touchQuietly(ctx)

@@ -26,10 +26,12 @@ type Present struct {
 	LastActive time.Time `json:"last_active"`
 	// Joined is when it last registered, for the first time or again.
 	Joined time.Time `json:"-"`
+	// Aliases are the names that its sessions had before they registered.
+	Aliases []string `json:"-"`
 }
 
 func shown(a *agent) Present {
-	return Present{a.ID, a.Type, a.Role, a.Status, a.Message, a.Registered, a.Active, a.joined()}
+	return Present{a.ID, a.Type, a.Role, a.Status, a.Message, a.Registered, a.Active, a.joined(), a.Aliases}
 }
 
 func (a Present) line(now time.Time) string {
@@ -221,6 +223,9 @@ type Synced struct {
 // Sync shows the active agents, the claims, the caller's tasks and its unread count, and
 // gives it the work that was handed to it.
 func (s *Store) Sync(ctx context.Context, _ NoArgs) (Synced, error) {
+	if err := s.Enter(ctx); err != nil {
+		return Synced{}, err
+	}
 	s.touchQuietly(ctx)
 	var r Synced
 	look := func(p *project, now time.Time) ([]event, error) {

@@ -33,6 +33,7 @@ type Registered struct {
 	Unread     int       `json:"unread"`
 	Redacted   []string  `json:"redacted,omitempty"`
 	now        time.Time
+	absorbed   string // the agent that the session was until now
 }
 
 // Text gives the answer's lines.
@@ -59,7 +60,8 @@ var errTaken = errors.New("the id was taken")
 
 // Register makes the caller an agent. If Actor.Agent names an agent, that one is resumed.
 // Otherwise it resumes one of the same type and role that no live connection holds, with
-// its diary and unread messages. If there is none, it creates a new agent.
+// its diary and unread messages. If there is none, the agent that the session is named after
+// gets the role, if it is of the type and has none yet; else Register creates a new agent.
 func (s *Store) Register(ctx context.Context, a Registration) (Registered, error) {
 	r, err := s.texts.registration(a)
 	if err != nil {
@@ -69,6 +71,9 @@ func (s *Store) Register(ctx context.Context, a Registration) (Registered, error
 		err = s.resume(ctx, named, &r)
 	} else {
 		err = s.resumeOrCreate(ctx, &r)
+	}
+	if err == nil && r.absorbed != "" && s.opts.Tasks != nil {
+		_, err = s.opts.Tasks.Reassign(ctx, r.absorbed, r.AgentID, "the same session")
 	}
 	if err == nil && s.caller.Session != "" {
 		s.live.Registered(s.caller.Session, r.AgentID)
@@ -113,6 +118,9 @@ func (s *Store) resumeOrCreate(ctx context.Context, r *Registered) error {
 			return err
 		}
 	}
+	if done, err := s.addRole(ctx, r); done || err != nil {
+		return err
+	}
 	if args.AgentType(r.AgentType) != "" { // earlier versions took such types: their agents can still be resumed
 		return refusal.Argument("agent_type", "agent_type %s has the form of an agent's id", r.AgentType)
 	}
@@ -122,6 +130,34 @@ func (s *Store) resumeOrCreate(ctx context.Context, r *Registered) error {
 		}
 	}
 	return err
+}
+
+// addRole gives the agent that the session is named after its role. It does not if that is of another type, or has another role
+// already.
+func (s *Store) addRole(ctx context.Context, r *Registered) (done bool, err error) {
+	var a *agent
+	id := ""
+	if err := s.view(ctx, func(p *project, _ time.Time) error {
+		id = s.caller.session(p)
+		a = p.agents[id]
+		return nil
+	}); err != nil {
+		return false, err
+	}
+	switch {
+	case id == "" || KindOf(id) != r.AgentType:
+		return false, nil
+	case a == nil:
+		err = s.hold(ctx, id, r, s.create)
+	case a.Role != "" && !sameRole(a.Role, r.Role):
+		return false, nil
+	default:
+		err = s.resume(ctx, id, r)
+	}
+	if errors.Is(err, errTaken) {
+		return false, nil
+	}
+	return true, err
 }
 
 func sameRole(a, b string) bool {
@@ -171,9 +207,15 @@ func (s *Store) resume(ctx context.Context, id string, r *Registered) error {
 		r.Role = cmp.Or(r.Role, a.Role)
 		a.Status, a.Message, a.HandedTo, a.Role, a.Client, a.Joined = statusActive, "", "", r.Role, s.caller.Client, now
 		a.Machine = s.opts.Machine
+		was := s.caller.session(p)
+		a.Aliases = withAlias(withAlias(a.Aliases, id, was), id, s.caller.Name)
 		r.AgentID, r.Resumed, r.LastActive, r.now = id, true, old.Active, now
 		r.Unread = p.unread(&a, now)
-		return []event{{By: id, Agent: &a}}, nil
+		former := p.absorb(was, id, now)
+		if r.absorbed = ""; len(former) > 0 {
+			r.absorbed = was
+		}
+		return append(former, event{By: id, Agent: &a}), nil
 	})
 }
 
@@ -184,12 +226,18 @@ func (s *Store) create(ctx context.Context, id string, r *Registered) error {
 		if st.owners[id] != "" || len(p.ofType(id)) > 0 { // earlier versions took types of the form of an id
 			return nil, errTaken
 		}
+		was := s.caller.session(p)
 		a := &agent{
 			ID: id, Type: r.AgentType, Role: r.Role, Status: statusActive, Client: s.caller.Client, Machine: s.opts.Machine,
 			Registered: now, Active: now, position: position{Cursor: p.messages.newsCursor(now)},
+			Aliases: withAlias(withAlias(nil, id, was), id, s.caller.Name),
 		}
 		r.AgentID, r.Resumed, r.now, r.Unread = id, false, now, p.unread(a, now)
-		return []event{{By: id, Agent: a}}, nil
+		former := p.absorb(was, id, now)
+		if r.absorbed = ""; len(former) > 0 {
+			r.absorbed = was
+		}
+		return append(former, event{By: id, Agent: a}), nil
 	})
 }
 
@@ -239,6 +287,9 @@ func (s *Store) Status(ctx context.Context, a StatusArgs) (Updated, error) {
 		err = refusal.Missing("status", "")
 	}
 	if err != nil {
+		return Updated{}, err
+	}
+	if err := s.Enter(ctx); err != nil {
 		return Updated{}, err
 	}
 	err = s.update(ctx, func(p *project, now time.Time) ([]event, error) {
@@ -303,7 +354,7 @@ func (c caller) agent(p *project) (*agent, error) {
 	if id == "" {
 		return nil, refusal.Missing("agent", "the id that register gave; register first")
 	}
-	if a := p.agents[id]; a != nil {
+	if a := p.named(id); a != nil {
 		return a, nil
 	}
 	a, err := p.only("agent", id, "", time.Time{})
@@ -363,6 +414,11 @@ const touchAfter = 5 * time.Minute
 // could resume an agent that continues after a restart of the server.
 func (s *Store) Touch(ctx context.Context) error {
 	id, due := "", false
+	if me := s.caller.id(); me != "" && s.caller.Name != "" {
+		if err := s.rename(ctx, me); err != nil {
+			return err
+		}
+	}
 	err := s.view(ctx, func(p *project, now time.Time) error {
 		if a, err := s.caller.agent(p); err == nil && a.Status != statusFinished {
 			id, due = a.ID, now.Sub(a.Active).Abs() >= touchAfter // Abs: the clock may have been set back

@@ -56,6 +56,7 @@ type agent struct {
 	HandedTo   string    `json:"handed_to,omitempty"` // who took over its work; empty once it works again
 	Handed     string    `json:"handed,omitempty"`    // checksum of its last handoff: to whom, and the summary
 	Client     string    `json:"client,omitempty"`
+	Aliases    []string  `json:"aliases,omitempty"` // the names that its sessions had before they registered
 	Registered time.Time `json:"started_at"`
 	Joined     time.Time `json:"joined_at,omitzero"` // when it was last resumed
 	Active     time.Time `json:"last_active"`
@@ -193,7 +194,7 @@ func waits(kind string) string { return "no " + kind + " is here yet: it waits" 
 // id.
 func (p *project) resolve(argument, name string) (address, error) {
 	name = strings.ToLower(strings.TrimSpace(name))
-	if a := p.agents[name]; a != nil {
+	if a := p.named(name); a != nil {
 		return address{agent: a}, nil
 	}
 	if len(p.ofType(name)) > 0 {
@@ -254,7 +255,7 @@ func (e event) sound() bool {
 }
 
 func (a *agent) sound() bool {
-	return a.ID != "" && prose.IsWord(a.ID, a.Type, a.HandedTo, a.Handed) && prose.IsLine(a.Machine, a.Client) &&
+	return a.ID != "" && prose.IsWord(a.ID, a.Type, a.HandedTo, a.Handed) && prose.IsWord(a.Aliases...) && prose.IsLine(a.Machine, a.Client) &&
 		slices.Contains([]string{statusActive, statusIdle, statusFinished}, a.Status)
 }
 

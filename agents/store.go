@@ -27,6 +27,7 @@ type Actor struct {
 	Agent   string // the id that register gave, passed with the call; may be empty
 	Client  string // the MCP client's or the shell's name; may be empty
 	Session string // one connection; may be empty
+	Name    string // the agent that it is without registering: see [SessionName]; may be empty
 }
 
 // Reassigner moves tasks between agents. The store of tasks implements it.

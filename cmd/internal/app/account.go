@@ -41,6 +41,7 @@ func (a *account) count(m op.AnsweredCall) {
 	if a.stores.longLived || slices.Contains([]string{"ctx_agent", "ctx_task", "ctx_share"}, m.Tool) { // a command about facts reads no registry
 		a.touch(w, agent)
 	}
+	a.noteTold(m, w)
 	usage, err := w.usage()
 	if err != nil {
 		a.stores.logger.Warn("a call is not counted", "error", err)
@@ -87,17 +88,17 @@ func (a *account) touch(w projectStores, agent string) {
 	if a.stores.longLived {
 		timeout = touchTimeout
 	}
-	now := time.Now()
-	if last, ok := a.lastTouch.Load(w.project.Hash + agent); ok && now.Sub(last.(time.Time)) < touchEvery {
+	now, key := time.Now(), w.project.Hash+agent+w.sessionName()
+	if last, ok := a.lastTouch.Load(key); ok && now.Sub(last.(time.Time)) < touchEvery {
 		return
 	}
-	a.lastTouch.Store(w.project.Hash+agent, now)
+	a.lastTouch.Store(key, now)
 	a.stores.background.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), timeout)
 		defer cancel()
 		registry, err := w.agents()
 		if err == nil {
-			err = registry.As(agents.Actor{Agent: agent, Client: w.scope.Caller.Name, Session: w.scope.Caller.Session}).Touch(ctx)
+			err = registry.As(w.actor(agent)).Touch(ctx)
 		}
 		if err != nil {
 			a.stores.logger.Debug("an agent's sign of life is not recorded", "agent", agent, "error", err)

@@ -129,7 +129,8 @@ func (s *stores) redactor(sc op.Scope) (*secret.Redactor, error) {
 // self is the id of the agent that a call is made for: the one it names, else the one
 // that its connection registered, else the configuration's. Nothing is opened to find out,
 // unless it is named by less than its id: a connection that registered has opened the
-// registry. A name that no agent has, or several, is given back with that error.
+// registry. A caller of none of these is the agent that its client's session is named after.
+// A name that no agent has, or several, is given back with that error.
 func (w projectStores) self() (string, error) {
 	name := w.scope.Agent
 	if name == "" {
@@ -142,13 +143,20 @@ func (w projectStores) self() (string, error) {
 		return name, nil
 	}
 	if name == "" {
-		return "", nil
+		j, ok := w.joined()
+		if !ok {
+			return "", nil
+		}
+		name = j.Name(w.project.Hash)
 	}
 	registry, err := w.agents()
 	if err != nil {
 		return name, err
 	}
 	id, err := registry.Named(context.Background(), name)
+	if name == w.sessionName() { // it need not be registered
+		err = nil
+	}
 	return cmp.Or(id, name), err
 }
 
@@ -179,7 +187,7 @@ func (w projectStores) agentStore() (*agents.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := agents.Actor{Agent: w.scope.Agent, Client: w.scope.Caller.Name, Session: w.scope.Caller.Session}
+	a := w.actor(w.scope.Agent)
 	if store.As(a).Self() == "" {
 		a.Agent = w.config.Agent
 	}
@@ -190,6 +198,9 @@ func (w projectStores) agentStore() (*agents.Store, error) {
 func (w projectStores) taskStore() (*tasks.Store, error) {
 	agent, err := w.self()
 	if err != nil && !is[*refusal.NotFoundError](err) { // a task may wait for an agent that nobody is yet
+		return nil, err
+	}
+	if agent, err = w.enter(agent); err != nil {
 		return nil, err
 	}
 	store, err := w.tasks()
@@ -205,6 +216,9 @@ func (w projectStores) shareStore() (*share.Store, error) {
 	if err != nil && !is[*refusal.NotFoundError](err) { // the store says so
 		return nil, err
 	}
+	if agent, err = w.enter(agent); err != nil {
+		return nil, err
+	}
 	registry, err := w.agents()
 	if err != nil {
 		return nil, err
@@ -213,7 +227,7 @@ func (w projectStores) shareStore() (*share.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return store.As(registry.As(agents.Actor{Agent: agent, Client: w.scope.Caller.Name, Session: w.scope.Caller.Session})), nil
+	return store.As(registry.As(w.actor(agent))), nil
 }
 
 // usageStore opens the token counts.

@@ -39,6 +39,8 @@ type stores struct {
 	lastProjects sync.Map     // the last project of a scope's path
 	intents      sync.Map     // the task that a connection named
 
+	clientSessions sync.Map // of connections, by project
+
 	background sync.WaitGroup // background work
 
 	mu     sync.Mutex

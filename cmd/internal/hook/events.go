@@ -118,6 +118,11 @@ func (c Call) answer(ctx context.Context) (out []byte, err error) {
 		s.pass()
 		return nil, err
 	}
+	if tool := in.ownTool(); tool != "" && c.Event == PreTool { // our server finds the session by it
+		s.event.Calls = in.calls(tool)
+		s.write()
+		return nil, nil
+	}
 	if category, key, ok := in.assertion(); ok && c.Event == PostTool {
 		if own, ok := v.(assertedView); ok { // what the session stored itself it knows
 			s.event.Shown, err = own.Asserted(ctx, category, key)

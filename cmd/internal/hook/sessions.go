@@ -54,6 +54,7 @@ type trace struct {
 	Follows string    `json:"follows,omitempty"` // the session whose context was cleared
 	Key     string    `json:"key,omitempty"`     // of the answer: an equal one within ten seconds is no answer
 	Shown   []string  `json:"shown,omitempty"`   // ids of notices and of versions
+	Calls   []string  `json:"calls,omitempty"`   // of our own tools: the names of the call that is about to be made
 	Reader  string    `json:"reader,omitempty"`  // the subagent that was told; empty: the session itself
 	Reset   bool      `json:"reset,omitempty"`   // what was told before is no longer in the context
 }
@@ -75,6 +76,7 @@ type Session struct {
 	event   SessionEvent
 	follows bool                    // it continues a session whose context was cleared
 	log     []SessionEvent          // of the project, of the last days, without the event
+	named   map[string]string       // see names
 	latest  map[string]SessionEvent // the last event of each session of the client there, by its name; for this session, event
 }
 
@@ -325,6 +327,24 @@ func (s *Session) enter(project string) {
 		s.follow()
 	}
 	s.latest[s.event.Session] = s.event
+}
+
+// names are the sessions that hooks have seen in the project, by the agents that are named after them.
+func (s *Session) names() map[string]string {
+	if s.named == nil {
+		s.named = map[string]string{}
+		for _, x := range append(slices.Clip(s.log), s.event) {
+			if x.Session != "" {
+				s.named[Joined{Client: x.Client, Session: x.Session}.Name(s.project)] = x.Session
+			}
+		}
+		for _, x := range s.log { // an agent stays when its client clears a session
+			if x.Follows != "" {
+				s.named[Joined{Client: x.Client, Session: x.Follows}.Name(s.project)] = x.Session
+			}
+		}
+	}
+	return s.named
 }
 
 // byClear is the reason of a session's end, and the source of the next one, after /clear.

@@ -251,8 +251,18 @@ func (p *Stores) present(ctx context.Context) (n *coworkers, err error) {
 }
 
 // owner reports whether an agent belongs to the session: the one that the environment names,
-// or else those that registered in it.
+// the one that is named after the session or was before it registered, or else those that registered in it.
 func (n *coworkers) owner(a agents.Present) owner {
+	for _, name := range append([]string{a.AgentID}, a.Aliases...) {
+		if session, known := n.session.names()[name]; known {
+			if session == n.session.event.Session {
+				return Own
+			}
+			if n.named == "" || a.AgentID != n.named {
+				return Other
+			}
+		}
+	}
 	switch {
 	case n.named != "" && a.AgentID == n.named:
 		return Own

@@ -63,7 +63,7 @@ func (s *Server) handler(t *op.Tool) mcp.ToolHandler {
 		if err != nil {
 			return failed(err), nil
 		}
-		a, err := t.Call(op.WithCaller(s.withProgress(ctx, req), s.caller(ctx, req)), "", args)
+		a, err := t.Call(op.WithCaller(s.withProgress(ctx, req), s.callerOf(ctx, req)), "", args)
 		text := ""
 		if err == nil {
 			text, err = a.RenderWithin(prose.MaxAnswer)
@@ -81,6 +81,19 @@ func (s *Server) handler(t *op.Tool) mcp.ToolHandler {
 		}
 		return result, nil
 	}
+}
+
+// callerOf is who calls a tool, with what tells the client's session: hooks of that session see the same call. Claude
+// Code names the call in its metadata, and Codex the session.
+func (s *Server) callerOf(ctx context.Context, req *mcp.CallToolRequest) op.Caller {
+	c := s.caller(ctx, req)
+	if c.Session == "" {
+		return c
+	}
+	c.CallID, _ = req.Params.Meta["claudecode/toolUseId"].(string)
+	c.Thread, _ = req.Params.Meta["threadId"].(string)
+	c.Sum = op.CallSum(req.Params.Name, req.Params.Arguments)
+	return c
 }
 
 // contentOf is the text and, in a content block of their own, the notices. So JSON stays

@@ -75,6 +75,11 @@ type Caller struct {
 	Name    string // the client's name: "claude-code", "codex-mcp-client"
 	Session string // one connection or one shell session
 
+	// How a call over MCP finds the session of the client in which it is made.
+	Thread string `json:",omitempty"` // that session, where the client says so
+	CallID string `json:",omitempty"` // the client's name of the call
+	Sum    string `json:",omitempty"` // [CallSum]
+
 	Workspace *Workspace `json:",omitempty"` // of a call over MCP
 }
 
