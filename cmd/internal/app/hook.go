@@ -13,6 +13,7 @@ import (
 	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
 	"leanctx/internal/secret"
+	"leanctx/overview/tree"
 )
 
 // hookName is the command that clients' hooks call. Main looks for it before it makes the other
@@ -93,6 +94,10 @@ func (c hookCalls) open(ctx context.Context, session *hook.Session) (hook.Projec
 	store, err := w.factStore()
 	return session.In(hook.Stores{
 		Known: p.Known, Hash: p.Hash, Roots: roots, Agent: sc.Agent, Diary: settings.AutoDiary,
+		Uncommitted: func(ctx context.Context, file string) bool {
+			out, err := tree.Git(ctx, "git", filepath.FromSlash(p.Root), "", "status", "--porcelain", "--", file)
+			return err == nil && len(out) > 0
+		},
 		Facts: store, Agents: w.agents, Tasks: w.tasks, Shares: w.shares, Close: c.stores.close,
 	}), err
 }

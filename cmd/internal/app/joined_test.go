@@ -3,9 +3,14 @@ package app
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"leanctx/cmd/internal/config"
+	"leanctx/cmd/internal/op"
 )
 
 // calling makes a call of a session: its hook sees the call before our server does.
@@ -69,5 +74,74 @@ func TestHooksAndConnectionAreOneAgent(t *testing.T) {
 	}
 	if list := calling(t, b, "second", "ctx_agent", `{"action":"list"}`); !strings.Contains(list, "Active agents (2)") {
 		t.Errorf("two sessions are two agents: %s", list)
+	}
+}
+
+// A file that another session has changed and not committed is named to who opens it, and to nobody else.
+func TestEditsLeaveATrace(t *testing.T) {
+	dir := home(t)
+	if err := os.Mkdir(filepath.Join(dir, "data"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	repo := filepath.Join(dir, "repo")
+	git := func(args ...string) {
+		t.Helper()
+		c := exec.Command("git", append([]string{"-C", repo, "-c", "user.name=T", "-c", "user.email=t@example.com"}, args...)...)
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("git %q: %v %s", args, err, out)
+		}
+	}
+	if err := os.Mkdir(repo, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	git("init", "-q")
+	file := filepath.Join(repo, "mux.go")
+	if err := os.WriteFile(file, []byte("package mux\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(repo)
+	t.Setenv(config.ProjectVar, repo)
+	ran(t, "remember", "Requests are routed in mux.go.", "-c", "architecture", "-k", "routing")
+	edit := fmt.Sprintf(`,"tool_name":"Edit","tool_input":{"file_path":%q}`, file)
+	read := fmt.Sprintf(`,"tool_name":"Read","tool_input":{"file_path":%q}`, file)
+	for range 3 {
+		if said := hooked(t, "claude-code", "post-tool", "first", edit); strings.Contains(said, "EDITED") {
+			t.Errorf("its own edit: %s", said)
+		}
+	}
+	if said := hooked(t, "claude-code", "pre-tool", "second", edit); !regexp.MustCompile(`EDITED mux.go: claude-code-[0-9a-f]{6} 0s ago, not committed`).MatchString(said) {
+		t.Errorf("another's edit: %s", said)
+	}
+	if said := hooked(t, "claude-code", "post-tool", "second", read); strings.Contains(said, "EDITED") {
+		t.Errorf("it was told already: %s", said)
+	}
+	git("add", "mux.go")
+	git("commit", "-q", "-m", "mux")
+	if said := hooked(t, "claude-code", "pre-tool", "third", edit); strings.Contains(said, "EDITED") {
+		t.Errorf("it is committed: %s", said)
+	}
+}
+
+// A briefing is given once: where the hook of a client gives it, the instructions do not. They speak of other agents only
+// where there are some.
+func TestInstructionsLeaveOutWhatNobodyNeeds(t *testing.T) {
+	home(t)
+	ran(t, "remember", "Requests are routed in mux.go.", "-c", "architecture", "-k", "routing")
+	s := serving(t)
+	if got := dial(t, s, "2025-11-25").InitializeResult().Instructions; !strings.Contains(got, "routing=Requests") || strings.Contains(got, "ctx_agent") {
+		t.Errorf("an agent alone, without hooks: %s", got)
+	}
+	hooked(t, "opencode", "session-start", "first", "")
+	if got := dial(t, s, "2025-11-25").InitializeResult().Instructions; !strings.Contains(got, "routing=Requests") {
+		t.Errorf("the hook of another client: %s", got)
+	}
+	tester := mcpCalls{account: &account{stores: s}}
+	ctx := op.WithCaller(t.Context(), op.Caller{Name: "opencode", Session: "connection"})
+	if got := tester.briefing(ctx); got != "" {
+		t.Errorf("the hook gave it: %s", got)
+	}
+	registered(t, "claude", "one")
+	if got := dial(t, s, "2025-11-25").InitializeResult().Instructions; !strings.Contains(got, "ctx_agent") {
+		t.Errorf("another agent is here: %s", got)
 	}
 }

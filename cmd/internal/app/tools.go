@@ -10,9 +10,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"leanctx/agents"
 	"leanctx/agents/share"
+	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/mcpsrv"
 	"leanctx/cmd/internal/op"
 	"leanctx/internal/args"
@@ -124,7 +126,7 @@ type mcpCalls struct {
 // server serves the tools to MCP clients. [stores.serve] comes before it.
 func (c mcpCalls) server() *mcpsrv.Server {
 	return mcpsrv.New(c.stores.served(), &mcpsrv.Options{
-		Version: build().Version, OnAnswer: c.count, Left: c.left, Logger: c.stores.logger, Briefing: c.briefing, Stamp: c.stamp,
+		Version: build().Version, OnAnswer: c.count, Left: c.left, Logger: c.stores.logger, Briefing: c.briefing, Others: c.others, Stamp: c.stamp,
 	})
 }
 
@@ -138,9 +140,37 @@ func (c mcpCalls) in(ctx context.Context) op.Scope {
 	return sc
 }
 
+// others reports whether other agents were in the project in the last day, or something waits for one.
+func (c mcpCalls) others(ctx context.Context) bool {
+	sc := c.in(ctx)
+	w, err := c.stores.of(ctx, sc)
+	if err != nil || !w.project.Known {
+		return false
+	}
+	registry, err := w.agents()
+	if err != nil {
+		return true // they are not known, so they may be there
+	}
+	i, err := registry.As(agents.Actor{}).Info(ctx, agents.NoArgs{})
+	if err != nil || i.Active+i.Waiting+i.Handoffs > 0 {
+		return true
+	}
+	list, err := w.tasks()
+	if err != nil {
+		return true
+	}
+	open, err := list.List(ctx, tasks.Query{State: "open", Limit: 1})
+	return err != nil || len(open.Tasks) > 0
+}
+
 // briefing is the project's briefing without a heading, or empty. A handshake must not fail
-// because of it, nor record a project.
+// because of it, nor record a project. It is empty for a client whose hook gives the briefing.
 func (c mcpCalls) briefing(ctx context.Context) string {
+	if sc := c.in(ctx); sc.Caller.Session != "" {
+		if p, err := c.stores.project(ctx, sc); err == nil && hook.Briefs(c.stores.config.DataDir, p.Hash, sc.Caller.Name, time.Now()) {
+			return ""
+		}
+	}
 	store, err := c.stores.facts(ctx, c.in(ctx))
 	if err == nil {
 		var b briefing.Selection

@@ -109,7 +109,7 @@ func clients() []client {
 			events: []event{ // a client that reports the end of a session need not report that of each answer
 				{"SessionStart", SessionStart, "startup|resume|clear|compact", 10},
 				{"UserPromptSubmit", UserPrompt, "", 5},
-				{"PreToolUse", PreTool, "Bash|Edit|MultiEdit|Write|NotebookEdit", 5},
+				{"PreToolUse", PreTool, "Bash|Edit|MultiEdit|Write|NotebookEdit|mcp__lean-ctx__.*", 5},
 				{"PostToolUse", PostTool, "Read|Edit|MultiEdit|Write|NotebookEdit|mcp__lean-ctx__ctx_knowledge", 5},
 				{"PreCompact", PreCompact, "manual|auto", 10},
 				{"SubagentStart", SubagentStart, "", 5},

@@ -130,6 +130,9 @@ func (c Call) answer(ctx context.Context) (out []byte, err error) {
 		}
 		return nil, err
 	}
+	if r, ok := v.(rootedView); ok && c.Event == PostTool && in.edits() {
+		s.event.Edited = r.Within(in.files(c.Dir))
+	}
 	a, err := c.find(ctx, v, in, s)
 	if err != nil {
 		return nil, err
@@ -166,6 +169,12 @@ type personView interface {
 type assertedView interface {
 	// Asserted lists the ids of the current versions of a fact.
 	Asserted(ctx context.Context, category, key string) ([]string, error)
+}
+
+// rootedView is a [ProjectView] that knows where its files are.
+type rootedView interface {
+	// Within are the paths of those files that are in the project, from its root.
+	Within(files []string) []string
 }
 
 // forPerson is what the client shows to the person alone.

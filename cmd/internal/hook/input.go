@@ -147,6 +147,12 @@ func (in input) command() string {
 	return ""
 }
 
+// edits reports whether a tool changes the files that it names.
+func (in input) edits() bool {
+	name := strings.ToLower(in.text("tool_name", "toolName", "tool"))
+	return slices.ContainsFunc([]string{"edit", "write", "patch", "replace", "create", "insert"}, func(verb string) bool { return strings.Contains(name, verb) })
+}
+
 // assertion is the name of the fact that a call of our own tool stored, if it is one.
 func (in input) assertion() (category, key string, ok bool) {
 	tool, _ := in["tool_input"].(map[string]any)

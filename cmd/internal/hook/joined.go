@@ -87,6 +87,16 @@ func ClientOf(name string) string {
 	return found
 }
 
+// briefsFor is how long after a client's hook began a session it is taken to begin the next one too.
+const briefsFor = 7 * 24 * time.Hour
+
+// Briefs reports whether a hook of a client gives its sessions in a project their briefing.
+func Briefs(data, project, client string, at time.Time) bool {
+	log, err := readLog(data, project, at.Add(-briefsFor))
+	client = ClientOf(client)
+	return err == nil && slices.ContainsFunc(log, func(x SessionEvent) bool { return x.Client == client && x.Event == SessionStart })
+}
+
 // Answered is the event of an answer of our server.
 const Answered = "answer"
 

@@ -51,6 +51,14 @@ func claimNotice(path, holder string, left time.Duration, token uint64, whose ow
 	}
 }
 
+// editNotice is the change of a file by another session that is in no commit yet.
+func editNotice(file, agent string, x SessionEvent, now time.Time) Notice {
+	return Notice{
+		ID:   "edited-" + shortHash(file, x.Session),
+		Text: fmt.Sprintf("EDITED %s: %s %s, not committed", prose.ShortLine(file), prose.ShortLine(agent), prose.Ago(now, x.At)),
+	}
+}
+
 // unreadNotice counts an agent's unread messages and shares. It is shown again if the agent
 // was active since the last time.
 func unreadNotice(agent string, messages, shares int, active time.Time) Notice {

@@ -55,6 +55,7 @@ type trace struct {
 	Key     string    `json:"key,omitempty"`     // of the answer: an equal one within ten seconds is no answer
 	Shown   []string  `json:"shown,omitempty"`   // ids of notices and of versions
 	Calls   []string  `json:"calls,omitempty"`   // of our own tools: the names of the call that is about to be made
+	Edited  []string  `json:"edited,omitempty"`  // files that the session has changed, from the project's root
 	Reader  string    `json:"reader,omitempty"`  // the subagent that was told; empty: the session itself
 	Reset   bool      `json:"reset,omitempty"`   // what was told before is no longer in the context
 }
@@ -255,13 +256,27 @@ func (s *Session) give(text, source string, facts []Told, list []Notice) bool {
 	return err != nil || slices.ContainsFunc(log, func(x SessionEvent) bool { return x.ID == s.event.ID })
 }
 
+// editOf is the last change of a file by another session that hooks have seen.
+func (s *Session) editOf(file string) (last SessionEvent, ok bool) {
+	for _, x := range slices.Backward(s.log) {
+		if x.Session != "" && x.Session != s.event.Session && slices.Contains(x.Edited, file) {
+			return x, true
+		}
+	}
+	return last, false
+}
+
 // pass records an event without an answer. Events at files are many: one of them every few
-// minutes tells that the session lives.
+// minutes tells that the session lives, and which file it changes.
 func (s *Session) pass() {
 	recent := func(x SessionEvent) bool {
 		return x.Client == s.Client && x.Session == s.event.Session && s.event.At.Sub(x.At) < aliveInterval
 	}
-	if s.event.Event != PostTool || !slices.ContainsFunc(s.log, recent) {
+	traced := func(file string) bool {
+		return slices.ContainsFunc(s.log, func(x SessionEvent) bool { return recent(x) && slices.Contains(x.Edited, file) })
+	}
+	untraced := slices.ContainsFunc(s.event.Edited, func(file string) bool { return !traced(file) })
+	if s.event.Event != PostTool && s.event.Event != PreTool || untraced || !slices.ContainsFunc(s.log, recent) {
 		s.write()
 	}
 }

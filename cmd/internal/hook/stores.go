@@ -29,6 +29,9 @@ type Stores struct {
 	Diary bool     // write the automatic entries
 	Facts *knowledge.Store
 
+	// Uncommitted reports whether a file, from the project's root, differs from its last commit.
+	Uncommitted func(ctx context.Context, file string) bool
+
 	// These open stores when an event needs them.
 	Agents func() (*agents.Store, error)
 	Tasks  func() (*tasks.Store, error)
@@ -114,19 +117,15 @@ func (p *Stores) factNotices(lines []briefing.Line) (list []Notice) {
 
 // AtTool lists the claims of other agents on the files of a call, the reminders and gotchas, and the facts that the files or
 // the command are about. What is outside of the project is nobody's business.
-func (p *Stores) AtTool(ctx context.Context, files []string, command string) (list []Notice, err error) {
-	var within []string
-	for _, file := range files {
-		for _, root := range p.Roots {
-			if rel, ok := formats.PathIn(resolved(root), resolved(file)); ok {
-				within = append(within, rel)
-				break
-			}
-		}
-	}
+func (p *Stores) AtTool(ctx context.Context, files []string, command string) (list []Notice, failed error) {
+	within := p.Within(files)
 	for _, rel := range within {
-		if n, err := p.present(ctx); err == nil {
+		n, err := p.present(ctx)
+		if err == nil {
 			list = append(list, n.claimed(rel)...)
+		}
+		if x, ok := p.session.editOf(rel); ok && p.Uncommitted != nil && p.Uncommitted(ctx, rel) {
+			list = append(list, editNotice(rel, n.agentOf(x, p.Hash), x, p.session.event.At))
 		}
 		reminders, e := listing.Triggered(ctx, p.Facts, rel)
 		for _, x := range reminders {
@@ -136,10 +135,10 @@ func (p *Stores) AtTool(ctx context.Context, files []string, command string) (li
 		for _, x := range gotchas {
 			list = append(list, gotchaNotice(x))
 		}
-		err = errors.Join(err, e, e2)
+		failed = errors.Join(failed, e, e2)
 	}
 	if len(within) == 0 && command == "" {
-		return list, err
+		return list, failed
 	}
 	lines, e := briefing.Before(ctx, p.Facts, briefing.Tool{Command: command, Files: within}, p.session.told)
 	for _, n := range p.factNotices(lines) {
@@ -147,7 +146,20 @@ func (p *Stores) AtTool(ctx context.Context, files []string, command string) (li
 			list = append(list, n)
 		}
 	}
-	return list, errors.Join(err, e)
+	return list, errors.Join(failed, e)
+}
+
+// Within are the paths of those files that are in the project, from its root.
+func (p *Stores) Within(files []string) (within []string) {
+	for _, file := range files {
+		for _, root := range p.Roots {
+			if rel, ok := formats.PathIn(resolved(root), resolved(file)); ok {
+				within = append(within, rel)
+				break
+			}
+		}
+	}
+	return within
 }
 
 // resolved resolves the links of a path, as far as the path exists.
@@ -272,6 +284,20 @@ func (n *coworkers) owner(a agents.Present) owner {
 		return Unsure
 	}
 	return n.session.ownerOf(a.Joined)
+}
+
+// agentOf is the agent that a session is.
+func (n *coworkers) agentOf(x SessionEvent, project string) string {
+	name := Joined{Client: x.Client, Session: x.Session}.Name(project)
+	if n == nil {
+		return name
+	}
+	for _, a := range n.Agents {
+		if slices.Contains(a.Aliases, name) {
+			return a.AgentID
+		}
+	}
+	return name
 }
 
 // claimed lists the claims of others on a file, given by its path within the project. A

@@ -15,6 +15,11 @@ import (
 //go:embed instructions.md
 var instructionText string
 
+// othersText is for a project where others work.
+//
+//go:embed others.md
+var othersText string
+
 const (
 	// instructionsMax is the limit in characters. Clients cut at 4096.
 	instructionsMax = 2000
@@ -47,14 +52,17 @@ func (s *Server) withInstructions(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// instructions is the fixed text followed by the briefing.
+// instructions is the fixed text followed by the briefing. It speaks of other agents only where there are some.
 func (s *Server) instructions(ctx context.Context) string {
 	fixed := strings.TrimSpace(instructionText)
+	ctx, cancel := context.WithTimeout(ctx, briefingDeadline)
+	defer cancel()
+	if s.options.Others != nil && s.options.Others(ctx) {
+		fixed += "\n" + strings.TrimSpace(othersText)
+	}
 	if s.options.Briefing == nil {
 		return fixed
 	}
-	ctx, cancel := context.WithTimeout(ctx, briefingDeadline)
-	defer cancel()
 	room := instructionsMax - utf8.RuneCountInString(fixed) - utf8.RuneCountInString(dataLine) - len("\n\n\n")
 	briefing := cut(s.options.Briefing(ctx), room)
 	if briefing == "" {

@@ -40,6 +40,10 @@ type Options struct {
 	// heading; it may be empty. It is called in each handshake.
 	Briefing func(context.Context) string
 
+	// Others reports whether another agent was here lately or something waits for one. It is called in each handshake;
+	// nil: there are none.
+	Others func(context.Context) bool
+
 	// OnAnswer is called for every call of a tool after it is answered. It must not
 	// block.
 	OnAnswer func(op.AnsweredCall)
