@@ -113,7 +113,7 @@ type VectorsMade struct {
 
 // Text gives the answer's lines.
 func (r VectorsMade) Text() string {
-	text := fmt.Sprintf("Embeddings reindex ok (embedded %d facts).", r.Embedded)
+	text := fmt.Sprintf("Embeddings reindex ok (embedded %s).", prose.Count(r.Embedded, "fact"))
 	if r.Backlog > 0 {
 		text += fmt.Sprintf("\n  %s left for %s: a server encodes them in the background", prose.Count(r.Backlog, "fact"), prose.Line(r.Slow))
 	}

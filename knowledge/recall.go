@@ -63,13 +63,12 @@ type query struct {
 	filter      state.Filter // what may be an answer, the query aside
 	asOf        string       // as_of as given or read from the query, "" for now
 	now         time.Time
-	caller      string // who asks, as an author is named
-	hasTime     bool   // as_of or known_at was given, or read from the query
-	dateRead    bool   // as_of was read from the query
-	dateDropped bool   // the date in the query found nothing, and was then left out
-	named       bool   // the query is the key: mode exact
-	archived    bool   // only what is outside the active set
-	rules       bool   // only what says how to work
+	hasTime     bool // as_of or known_at was given, or read from the query
+	dateRead    bool // as_of was read from the query
+	dateDropped bool // the date in the query found nothing, and was then left out
+	named       bool // the query is the key: mode exact
+	archived    bool // only what is outside the active set
+	rules       bool // only what says how to work
 }
 
 // Recall returns the facts that answer a question, best first. Only facts believed valid at
@@ -164,7 +163,7 @@ func (l *lookup) answer(ctx context.Context) (Recalled, error) {
 // query settles the instants a question is about.
 func (l *lookup) query(now time.Time) (query, error) {
 	q, clock := l.question, l.store.Now()
-	f := query{Question: q, now: now, hasTime: q.AsOf != "" || q.KnownAt != "", caller: authorOf(l.store.Source("", 0)), archived: l.archived, rules: l.rules}
+	f := query{Question: q, now: now, hasTime: q.AsOf != "" || q.KnownAt != "", archived: l.archived, rules: l.rules}
 	f.filter = state.Filter{
 		Category: q.Category, Key: q.Key, Tags: q.Tags, Now: now, AsOf: now,
 		Archived: q.IncludeArchived || f.hasTime || q.Key != "" || q.Query != "", // all but lists of what is current

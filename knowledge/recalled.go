@@ -252,7 +252,7 @@ func (r Recalled) line(b *strings.Builder, f Found) {
 		fmt.Fprintf(b, "sem: %s, ", prose.Percent(max(f.Semantic, 0)))
 	}
 	fmt.Fprintf(b, "conf: %s", prose.Percent(f.Confidence))
-	if !r.query.hasTime {
+	if !r.query.hasTime && f.Confirmations > 1 {
 		fmt.Fprintf(b, ", confirmed %dx", f.Confirmations)
 	}
 	b.WriteByte(')')
@@ -281,8 +281,7 @@ func (r Recalled) line(b *strings.Builder, f Found) {
 // all. With it, the origin of a fact takes at most 16 tokens.
 const authorRunes = 16
 
-// origin says since when a fact is true and who says so, and what is planned. What
-// the caller recorded today needs neither.
+// origin says since when a fact is true and who says so, and what is planned.
 func (r Recalled) origin(f Found) (text string) {
 	if r.query.hasTime {
 		return ""
@@ -291,9 +290,7 @@ func (r Recalled) origin(f Found) (text string) {
 	if len(f.Version.Sources) > 0 || f.AssertedBy != "" || f.Unconfirmed {
 		author = AuthorOf(f.Version)
 	}
-	if fact.Day(f.Version.RecordedFrom) != fact.Day(r.query.now) || author != "" && author != r.query.caller { // a lesson has no author
-		text = " since " + fact.Day(f.ValidFrom) + by(prose.Clip(author, authorRunes))
-	}
+	text = " since " + fact.Day(f.ValidFrom) + by(prose.Clip(author, authorRunes))
 	if f.Planned != nil {
 		text += "; " + f.Planned.text()
 	}

@@ -130,9 +130,15 @@ func (r Remembered) TextIn(call prose.Syntax) string {
 
 // details are the lines after the first: what the assertion replaced, contradicts and resembles.
 func (r Remembered) details(b *strings.Builder, call prose.Syntax) {
+	ended := ""
+	if r.dated && r.Was != nil && len(r.Displaced) == 1 {
+		ended = r.Displaced[0].ended()
+	}
 	switch {
 	case r.Contradiction != nil && r.Contradiction.Severity != fact.Low:
 		r.Contradiction.text(b, r.Was != nil, call)
+	case ended != "" && r.Was.All == nil:
+		b.WriteString("\n  " + ended)
 	case r.Was != nil && r.Outcome == Refined:
 		b.WriteString("\n  was: " + r.Was.Brief(r.Was.Value))
 	case r.Was != nil && r.Was.All != nil:
@@ -146,7 +152,10 @@ func (r Remembered) details(b *strings.Builder, call prose.Syntax) {
 	}
 	if r.dated || r.Outcome == Planned {
 		period := fact.Period{From: r.ValidFrom, Until: r.ValidUntil}
-		fmt.Fprintf(b, "\n  Valid %s (%s)", period.StringAt(r.RecordedAt), r.Outcome)
+		fmt.Fprintf(b, "\n  Valid %s", period.StringAt(r.RecordedAt))
+		if r.Outcome != Superseded { // that would seem to be said of the new value
+			fmt.Fprintf(b, " (%s)", r.Outcome)
+		}
 		if !fact.Before(r.RecordedAt, r.ValidUntil) {
 			b.WriteString(": already over, so not current")
 		}
@@ -154,6 +163,12 @@ func (r Remembered) details(b *strings.Builder, call prose.Syntax) {
 			fmt.Fprintf(b, "\n  Asked for was %s: confirming a fact does not shorten it; to do that, say the same with %s", r.Requested, call("", "correct", true))
 		}
 		for _, d := range r.Displaced {
+			if x := d.ended(); x != "" {
+				if x != ended || r.Was.All != nil || r.Contradiction != nil && r.Contradiction.Severity != fact.Low {
+					b.WriteString("\n  " + x)
+				}
+				continue
+			}
 			fmt.Fprintf(b, "\n  %s %s", d.Quote(d.Value), d.now())
 		}
 	}
@@ -175,6 +190,14 @@ func (r Remembered) noteSource(b *strings.Builder) {
 		b.WriteString("\n  Source " + prose.Line(r.Unchecked) + ": it will not be checked")
 	}
 	b.WriteString(prose.Redacted(r.Redacted))
+}
+
+// ended says until when a value was true that only ended earlier than was thought, else nothing.
+func (d Displacement) ended() string {
+	if len(d.Now) != 1 || d.Now[0].Until == nil || !d.Now[0].From.Equal(d.Was.From) {
+		return ""
+	}
+	return "was " + d.Quote(d.Value) + " until " + fact.Day(*d.Now[0].Until)
 }
 
 func (d Displacement) now() string {

@@ -33,7 +33,7 @@ Remembered [architecture] auth: OAuth2 + PKCE (confidence: 90%)
   Severity: high. If the old value still holds: action=remember category=architecture key=auth value="JWT RS256" correct=true`)
 	expect(s.recall(t, Question{Category: "architecture"}), `
 Facts [architecture] (showing 1/1):
-  [architecture/auth]: OAuth2 + PKCE (conf: 90%, confirmed 1x)`)
+  [architecture/auth]: OAuth2 + PKCE (conf: 90%) since 2026-03-20 by cursor-a3f8`)
 	expect(s.recall(t, Question{Category: "architecture", AsOf: "2026-02-01"}), `
 Facts as of 2026-02-01 (showing 1/1):
   [architecture/auth]: JWT RS256 (conf: 95%) [valid 2026-01-15 → 2026-03-20]`)
@@ -56,8 +56,8 @@ Timeline [architecture] (2 entries):
 	}
 	expect(rooms, `
 Knowledge Rooms (2 rooms):
-  [deployment] 2 fact(s)
-  [architecture] 1 fact(s)`)
+  [deployment] 2 facts
+  [architecture] 1 fact`)
 	found, err := (&Library{Own: s.Store}).Search(t.Context(), Lookup{Query: "oauth2"})
 	if err != nil {
 		t.Fatal(err)

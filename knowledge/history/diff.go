@@ -81,6 +81,8 @@ type Difference struct {
 
 	from, to string
 	limit    int
+	of       Interval
+	other    int // where there is none: how many there are on the other axis
 }
 
 // Diff lists what changed between two instants. On the axis of recorded time it is
@@ -122,12 +124,16 @@ func diff(st *state.State, q Interval, now, clock time.Time) (Difference, error)
 	if to.Before(from.Time) {
 		return Difference{}, refusal.Argument("to", "to %s is before from %s", to.Text, from.Text)
 	}
-	r := Difference{From: from.Time, To: to.Time, Axis: q.Axis, from: from.Text, to: to.Text, limit: q.Limit, Changes: []Change{}}
+	r := Difference{From: from.Time, To: to.Time, Axis: q.Axis, from: from.Text, to: to.Text, limit: q.Limit, of: q, Changes: []Change{}}
 	within := window{from.Time, to.Time}
-	if q.Axis == axisRecorded {
-		r.Changes = within.recorded(r.Changes, st, q.Category)
-	} else {
-		r.Changes = within.valid(r.Changes, st, q.Category, now)
+	recorded := func() []Change { return within.recorded([]Change{}, st, q.Category) }
+	valid := func() []Change { return within.valid([]Change{}, st, q.Category, now) }
+	of, other := recorded, valid
+	if q.Axis == axisValid {
+		of, other = valid, recorded
+	}
+	if r.Changes = of(); len(r.Changes) == 0 {
+		r.other = len(other())
 	}
 	slices.SortFunc(r.Changes, func(a, b Change) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Category, b.Category), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
@@ -264,7 +270,7 @@ func (r Difference) Text() string { return r.TextIn(prose.MCP) }
 // TextIn is Text with suggested calls in the caller's syntax.
 func (r Difference) TextIn(call prose.Syntax) string {
 	if r.Total == 0 {
-		return fmt.Sprintf("No changes %s → %s.", r.from, r.to)
+		return fmt.Sprintf("No changes %s → %s.", r.from, r.to) + r.onTheOtherAxis(call)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Changes %s → %s (%d):", r.from, r.to, r.Total)
@@ -273,6 +279,25 @@ func (r Difference) TextIn(call prose.Syntax) string {
 	}
 	b.WriteString(prose.More(call, r.Total-len(r.Changes), r.limit))
 	return b.String()
+}
+
+// onTheOtherAxis says that there are changes on the axis that was not asked about, and how to see them.
+func (r Difference) onTheOtherAxis(call prose.Syntax) string {
+	if r.other == 0 {
+		return ""
+	}
+	what, axis := "became true or false then", axisValid
+	if r.Axis == axisValid {
+		what, axis = "was recorded then", axisRecorded
+	}
+	again := []any{"from", r.of.From}
+	if r.of.To != "" {
+		again = append(again, "to", r.of.To)
+	}
+	if r.of.Category != "" {
+		again = append(again, "category", r.of.Category)
+	}
+	return fmt.Sprintf("\n  What %s: %s (%s)", what, prose.Count(r.other, "change"), call("diff", append(again, "axis", axis)...))
 }
 
 // text is the change without its day.

@@ -114,7 +114,7 @@ func (r RoomList) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Knowledge Rooms (%s):", prose.Count(len(r.Rooms), "room"))
 	for _, room := range r.Rooms {
-		fmt.Fprintf(&b, "\n  [%s] %d fact(s)", prose.Name(room.Category), room.Facts)
+		fmt.Fprintf(&b, "\n  [%s] %s", prose.Name(room.Category), prose.Count(room.Facts, "fact"))
 		if room.Archived > 0 {
 			fmt.Fprintf(&b, ", %d archived", room.Archived)
 		}

@@ -140,7 +140,11 @@ func (k *call) run(c *cobra.Command, words []string) error {
 		k.noted(answer, args, err.Error())
 		return k.explain(err)
 	}
-	text, err := answer.Render()
+	render := answer.Render
+	if Terminal(c.OutOrStdout()) {
+		render = answer.RenderWide
+	}
+	text, err := render()
 	if err != nil {
 		return err
 	}

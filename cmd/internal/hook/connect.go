@@ -293,8 +293,11 @@ func (e edit) disconnect(rec *record, dry bool) FileReport {
 	if dry {
 		return r
 	}
-	if changed {
+	switch {
+	case changed && gone:
 		r.Outcome = removed
+	case changed:
+		r.Outcome = restored
 	}
 	if was != nil && (gone || f.new) {
 		rec.removeDirs(was.Dirs)

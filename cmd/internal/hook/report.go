@@ -13,6 +13,7 @@ const (
 	connected = "connected"
 	unchanged = "unchanged"
 	removed   = "removed"
+	restored  = "restored" // the file stays, without what connect had written
 	notOurs   = "nothing of ours"
 	refused   = "refused"
 	// Of a dry run.

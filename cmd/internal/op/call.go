@@ -369,6 +369,48 @@ func (a Answer) Render() (string, error) {
 	return strings.TrimRight(text, "\n"), nil
 }
 
+// RenderWide is [Answer.Render] for a terminal: a value of several lines stands on several lines. Where it is only
+// shown in part it stays in one.
+func (a Answer) RenderWide() (string, error) {
+	text, err := a.Render()
+	if err != nil || a.Output == "json" || !strings.Contains(text, `\n`) {
+		return text, err
+	}
+	data, err := a.JSON()
+	if err != nil {
+		return text, nil
+	}
+	var result any
+	if json.Unmarshal([]byte(data), &result) != nil {
+		return text, nil
+	}
+	var values []string
+	var collect func(any)
+	collect = func(v any) {
+		switch v := v.(type) {
+		case string:
+			if strings.Contains(strings.TrimSpace(v), "\n") {
+				values = append(values, v)
+			}
+		case []any:
+			for _, x := range v {
+				collect(x)
+			}
+		case map[string]any:
+			for _, x := range v {
+				collect(x)
+			}
+		}
+	}
+	collect(result)
+	slices.SortFunc(values, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) // a value may be the beginning of another
+	var pairs []string
+	for _, v := range slices.Compact(values) {
+		pairs = append(pairs, prose.Line(v), prose.Block(v))
+	}
+	return strings.NewReplacer(pairs...).Replace(text), nil
+}
+
 // JSON is the result's struct as JSON. Times are in RFC 3339.
 func (a Answer) JSON() (string, error) { return prose.JSON(a.Result) }
 
