@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"leanctx/internal/journal/jetstream/natsserver"
 	"leanctx/internal/proctest"
 )
 
@@ -48,7 +49,11 @@ func startCluster(t *testing.T, servers int, change ...func(*cluster, *testing.T
 		t.Fatal(err)
 	}
 	token := filepath.Join(c.home, "token")
-	if err := os.WriteFile(token, []byte("open sesame"), 0o600); err != nil {
+	seed, err := natsserver.NewSeed()
+	if err == nil {
+		err = os.WriteFile(token, seed, 0o600)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	c.serving, c.signedIn = []string{"--token-file", token}, []string{"--token-file", token}

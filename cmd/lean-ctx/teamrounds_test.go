@@ -355,7 +355,11 @@ func (c *cluster) snapshotEach(t *testing.T, commits int) {
 
 func (c *cluster) jetstream(t *testing.T) jetstream.JetStream {
 	t.Helper()
-	nc, err := nats.Connect("nats://"+c.servers[0].addr, nats.Token("open sesame"))
+	seed, err := nats.NkeyOptionFromSeed(c.signedIn[len(c.signedIn)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	nc, err := nats.Connect("nats://"+c.servers[0].addr, seed)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,6 +63,12 @@ func (c teamCommands) serveTeam(ctx context.Context, _ op.Scope, a serveTeamArgs
 		}
 	}
 	s, err := natsserver.Start(&o)
+	if errors.Is(err, natsserver.ErrNoProof) {
+		return "", &refusal.HintError{
+			Problem: err.Error(),
+			Hint:    "give each the same --token-file with the seed that `team serve` makes (copy DIR/token of the first one), or --tls-cert, --tls-key and --tls-ca",
+		}
+	}
 	if err != nil {
 		return "", err
 	}

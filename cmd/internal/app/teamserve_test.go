@@ -109,4 +109,11 @@ func TestTeamTokenFile(t *testing.T) {
 	if code, _, errs := do(t, "", "team", "serve", "--addr", "127.0.0.1:0", "--cluster", "127.0.0.1:0", "--dir", t.TempDir()); code != usage || !strings.Contains(errs, "need one token") {
 		t.Errorf("a cluster without a token: %d %s", code, errs)
 	}
+	sent := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(sent, []byte("a token that is sent"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := do(t, "", "team", "serve", "--addr", "127.0.0.1:0", "--cluster", "127.0.0.1:0", "--dir", t.TempDir(), "--token-file", sent); code != usage || !strings.Contains(errs, "cannot prove to each other") {
+		t.Errorf("a cluster whose token is sent: %d %s", code, errs)
+	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	natsjs "github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nkeys"
 
 	"leanctx/internal/journal"
 	"leanctx/internal/journal/jetstream/natsserver"
@@ -155,8 +156,9 @@ func fillAndFreeOne(t *testing.T, dirs []string, diskFree func(i int) func(strin
 	for i := range peers {
 		peers[i] = proctest.NewProxy(t)
 	}
+	token := file(t, string(must(must(nkeys.CreateUser()).Seed())))
 	for i := range servers {
-		o := &natsserver.Options{Addr: "127.0.0.1:0", Dir: filepath.Join(dirs[i], "streams"), Name: fmt.Sprint("n", i), Cluster: "127.0.0.1:0"}
+		o := &natsserver.Options{TokenFile: token, Addr: "127.0.0.1:0", Dir: filepath.Join(dirs[i], "streams"), Name: fmt.Sprint("n", i), Cluster: "127.0.0.1:0"}
 		for j, p := range peers {
 			if j != i {
 				o.Routes = append(o.Routes, p.Addr())
@@ -173,7 +175,7 @@ func fillAndFreeOne(t *testing.T, dirs []string, diskFree func(i int) func(strin
 		servers[i], urls[i] = s, s.URL()
 		peers[i].To(s.Cluster())
 	}
-	settled := func(o *options, _ *journal.Options) { o.Settle = time.Minute } // a new leader may be late
+	settled := func(o *options, _ *journal.Options) { o.TokenFile, o.Settle = token, time.Minute } // a new leader may be late
 	all := join(t, strings.Join(urls, ","), settled)
 	write := func(h *home, key string) {
 		t.Helper()
@@ -197,7 +199,7 @@ func fillAndFreeOne(t *testing.T, dirs []string, diskFree func(i int) func(strin
 	current(3)
 	start := time.Now()
 	lap := func(what string) { t.Logf("%s after %v", what, time.Since(start).Round(time.Millisecond)) }
-	leader := leaderOf(t, urls)
+	leader := leaderOf(t, urls, token)
 	fill(leader)
 	write(all, "while it becomes full")
 	current(2)
@@ -225,9 +227,9 @@ func fillAndFreeOne(t *testing.T, dirs []string, diskFree func(i int) func(strin
 }
 
 // leaderOf is the number of the server that leads the stream.
-func leaderOf(t *testing.T, urls []string) int {
+func leaderOf(t *testing.T, urls []string, token string) int {
 	t.Helper()
-	nc, err := nats.Connect(strings.Join(urls, ","))
+	nc, err := nats.Connect(strings.Join(urls, ","), must(nats.NkeyOptionFromSeed(token)))
 	if err != nil {
 		t.Fatal(err)
 	}

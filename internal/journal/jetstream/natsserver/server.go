@@ -8,10 +8,7 @@ package natsserver
 import (
 	"cmp"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
 	"crypto/tls"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -26,6 +23,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nkeys"
+
+	"leanctx/internal/journal/jetstream/teamtls"
 )
 
 // Options of a [Server].
@@ -88,13 +87,13 @@ func Start(o *Options) (*Server, error) {
 		if secret = strings.TrimSpace(string(token)); secret == "" {
 			return nil, fmt.Errorf("%s: there is no token in it", o.TokenFile)
 		}
-		secret = wants(so, secret)
 	}
+	team := wants(so, secret)
 	if so.TLSConfig, err = o.tls(); err != nil {
 		return nil, err
 	}
 	if o.Cluster != "" {
-		if err := o.cluster(so, secret); err != nil {
+		if err := o.cluster(so, secret, team); err != nil {
 			return nil, err
 		}
 	}
@@ -172,46 +171,55 @@ func NewSeed() ([]byte, error) {
 }
 
 // wants sets what a server asks clients for. The seed of an nkey stays with the client, which signs
-// with it what the server sends. So whoever listens in the server's place learns nothing. Any other
-// text is a token, which clients send. routes is what the servers of a cluster send each other. It is
-// made of the seed, and lets no client in.
-func wants(so *server.Options, secret string) (routes string) {
+// with it what the server sends. So whoever listens in the server's place learns nothing. team is the
+// authority that the seed makes. Any other text is a token, which clients send.
+func wants(so *server.Options, secret string) (team *teamtls.Authority) {
 	pair, err := nkeys.FromSeed([]byte(secret))
 	if err == nil {
 		var public string
 		if public, err = pair.PublicKey(); err == nil {
-			so.Nkeys = []*server.NkeyUser{{Nkey: public}}
+			if team, err = teamtls.New([]byte(secret)); err == nil {
+				so.Nkeys = []*server.NkeyUser{{Nkey: public}}
+				return team
+			}
 		}
 	}
-	if err != nil {
-		so.Authorization = secret
-		return secret
-	}
-	m := hmac.New(sha256.New, []byte(secret))
-	m.Write([]byte("lean-ctx routes"))
-	return hex.EncodeToString(m.Sum(nil))
+	so.Authorization = secret
+	return nil
 }
 
-// clusterName is also the name with which the servers of a cluster sign in.
+// clusterName is also the name with which the servers of a cluster sign in, where a token is no seed.
 const clusterName = "lean-ctx"
 
-// cluster sets how the servers of a cluster talk to each other: with the
-// certificates that clients need too, and with a secret.
-func (o *Options) cluster(so *server.Options, secret string) (err error) {
+// ErrNoProof says that the servers of a cluster could not prove to each other who they are.
+var ErrNoProof = errors.New("the servers of a cluster cannot prove to each other who they are")
+
+// cluster sets how the servers of a cluster talk to each other. Each proves itself to the other one
+// before anything is sent, on one machine too: another user's program may listen in the place of a
+// server that is away. What proves it can be repeated by nobody.
+func (o *Options) cluster(so *server.Options, secret string, team *teamtls.Authority) (err error) {
 	so.ReconnectErrorReports = 60 // of a server that is away, not each of its attempts a second
 	c := &so.Cluster
 	c.Name = clusterName
 	if c.Host, c.Port, err = hostPort(o.Cluster); err != nil {
 		return err
 	}
-	if so.TLSConfig != nil {
+	c.TLSTimeout = 5 // seconds
+	var user *url.Userinfo
+	switch {
+	case team != nil:
+		if c.TLSConfig, err = team.Peers(); err != nil {
+			return err
+		}
+	case o.Cert != "" && o.CA != "":
 		c.TLSConfig = so.TLSConfig.Clone()
 		c.TLSConfig.RootCAs = c.TLSConfig.ClientCAs // each is also the client of the others
-	}
-	var user *url.Userinfo
-	if secret != "" {
-		c.Username, c.Password = clusterName, secret
-		user = url.UserPassword(c.Username, c.Password)
+		if secret != "" {
+			c.Username, c.Password = clusterName, secret
+			user = url.UserPassword(c.Username, c.Password)
+		}
+	default:
+		return ErrNoProof
 	}
 	for _, r := range o.Routes {
 		so.Routes = append(so.Routes, &url.URL{Scheme: "nats-route", User: user, Host: r})
