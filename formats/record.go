@@ -317,6 +317,7 @@ type Commit struct {
 	At      time.Time `json:"at"`    // recorded time
 	Clock   time.Time `json:"clock"` // the wall clock then
 	Undo    bool      `json:"undo,omitzero"`
+	Import  string    `json:"import,omitempty"`  // the id of the import that it is: i-…
 	Final   string    `json:"final,omitempty"`   // why it cannot be taken back; empty: it can
 	BuiltOn bool      `json:"built_on,omitzero"` // a later commit changed some of it
 	Touched []string  `json:"touched,omitempty"`

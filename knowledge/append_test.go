@@ -77,7 +77,8 @@ func TestAppendNamesVersionsOfAFactFile(t *testing.T) {
 	want := `Parsed 1 fact from standard input
 Import complete: 1 added, 0 skipped, 0 replaced
   not added: [c/k] 'third': 'ours' holds 2025-09-01 → now here
-  added in part: [c/k] 'second' until 2025-09-01: 'ours' holds 2025-09-01 → now here`
+  added in part: [c/k] 'second' until 2025-09-01: 'ours' holds 2025-09-01 → now here
+  to take it back: action=undo import=` + r.ID
 	if diff := cmp.Diff(want, r.Text()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -232,7 +232,7 @@ func TestImportRecords(t *testing.T) {
 			if err != nil || r.Kind != kind {
 				t.Fatalf("%+v, %v", r, err)
 			}
-			if want := "Parsed 3 facts from facts." + kind + "\nImport complete: 3 added, 0 skipped, 0 replaced"; r.Text() != want {
+			if want := "Parsed 3 facts from facts." + kind + "\nImport complete: 3 added, 0 skipped, 0 replaced\n  to take it back: action=undo import=" + r.ID; r.Text() != want || r.ID == "" {
 				t.Errorf("%q, want %q", r.Text(), want)
 			}
 			f := s.only(t, "auth", "token-type")

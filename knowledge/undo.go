@@ -16,8 +16,9 @@ import (
 	"leanctx/knowledge/state"
 )
 
-// UndoArgs takes back the caller's last commit.
+// UndoArgs takes back the caller's last commit, or an import.
 type UndoArgs struct {
+	Import string `json:"import,omitempty" jsonschema:"an import of the last day, as its answer named it: i-…"`
 	Source string `json:"source,omitempty" jsonschema:"user when the user said so"`
 }
 
@@ -26,6 +27,7 @@ type Undone struct {
 	At          time.Time    `json:"at"` // when the commit was recorded
 	Facts       []UndoneFact `json:"facts"`
 	Others      []string     `json:"others,omitempty"` // links, reminders and disputes, each in words
+	Kept        []string     `json:"kept,omitempty"`   // of an import: what somebody changed since
 	Renamed     *Name        `json:"renamed,omitempty"`
 	DisputeNote              // nothing was taken back: what is believed has more authority
 }
@@ -51,7 +53,11 @@ func (u Undone) TextIn(call prose.Syntax) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Undone: what you changed at %s. Now:", u.At.UTC().Format(time.DateTime))
-	for _, f := range u.Facts {
+	for i, f := range u.Facts {
+		if i == maxUndone {
+			fmt.Fprintf(&b, "\n  … %d more", len(u.Facts)-i)
+			break
+		}
 		now := "no value"
 		switch {
 		case len(f.Values) > 0:
@@ -64,28 +70,50 @@ func (u Undone) TextIn(call prose.Syntax) string {
 	if u.Renamed != nil {
 		fmt.Fprintf(&b, "\n  [%s] %s has its name again", prose.Name(u.Renamed.Category), prose.Name(u.Renamed.Key))
 	}
-	for _, text := range u.Others {
+	for i, text := range u.Others {
+		if i == maxUndone {
+			fmt.Fprintf(&b, "\n  … %d more", len(u.Others)-i)
+			break
+		}
 		b.WriteString("\n  " + text)
+	}
+	if n := len(u.Kept); n > 0 {
+		fmt.Fprintf(&b, "\n  changed since, and kept: %s", prose.Line(strings.Join(u.Kept[:min(maxUndone, n)], ", ")))
+		if n > maxUndone {
+			fmt.Fprintf(&b, " and %d more", n-maxUndone)
+		}
 	}
 	return b.String()
 }
 
-// Undo takes back the caller's own last commit of the last day, with a commit of its own. What
-// was known in between stays on record.
+// maxUndone is how many facts an answer names.
+const maxUndone = 20
+
+// Undo takes back the caller's own last commit of the last day, or an import of it, with a commit of
+// its own. What was known in between stays on record. A later commit that changed the same keeps a
+// commit from being taken back. Of an import it keeps the facts that it changed.
 func Undo(ctx context.Context, s *Store, a UndoArgs) (r Undone, err error) {
 	by := s.Source(a.Source, 1)
 	err = s.UpdateSome(ctx, func(st state.Reader, now time.Time) ([]state.Event, error) {
 		author := s.author()
 		author.Undo = true
 		c, ok := st.LastCommit(author.By, author.Kind, author.Clock)
+		if a.Import != "" {
+			c, ok = st.ImportCommit(a.Import, author.Clock)
+		}
+		author.Import = c.Import
 		switch {
+		case !ok && a.Import != "":
+			return nil, refusal.NotFound("No import %s in the last day, or it was undone", prose.Line(prose.Clip(a.Import, 40)))
+		case a.Import != "" && (c.By != author.By || c.Kind != author.Kind) && by.Kind != KindUser:
+			return nil, refusal.ForUser("import %s is by %s", c.Import, cmp.Or(prose.Name(c.By), c.Kind))
 		case !ok:
 			return nil, nothingBy(author, st.Commits)
 		case c.Undo:
 			return nil, &UndoError{"it was an undo itself"}
 		case c.Final != "":
 			return nil, &UndoError{c.Final}
-		case c.BuiltOn:
+		case c.BuiltOn && c.Import == "":
 			return nil, &UndoError{"a later commit changed the same"}
 		}
 		u := undo{st: st, c: c, by: by, now: now, present: s.present(now)}
@@ -141,6 +169,14 @@ func (u *undo) facts(r *Undone) (DisputeNote, error) {
 	var names []fact.ID
 	for _, key := range u.touched() {
 		now := slices.Clone(u.st.Versions(key))
+		if u.c.BuiltOn && slices.ContainsFunc(now, func(v *fact.Version) bool { return changedAfter(v, u.c.At) }) {
+			r.Kept = append(r.Kept, now[0].Category+"/"+now[0].Key)
+			continue
+		}
+		if len(now) == 0 { // it was renamed since
+			r.Kept = append(r.Kept, key.Category+"/"+key.Key)
+			continue
+		}
 		names = append(names, key)
 		for _, v := range now {
 			former := slices.IndexFunc(u.c.Facts, func(w *fact.Version) bool { return w.ID == v.ID })
@@ -176,6 +212,12 @@ func (u *undo) facts(r *Undone) (DisputeNote, error) {
 	return DisputeNote{}, nil
 }
 
+// changedAfter reports whether a version was made or changed after a time.
+func changedAfter(v *fact.Version, at time.Time) bool {
+	after := func(t *time.Time) bool { return t != nil && t.After(at) }
+	return v.RecordedFrom.After(at) || v.LastConfirmed.After(at) || after(v.RecordedUntil) || after(v.RetractedAt) || after(v.RenamedAt) || after(v.QuestionsAt)
+}
+
 // mayReplace reports whether the caller may take v back, formerly u.c.Facts[former].
 // A pin that the commit itself set does not keep it from that.
 func (u *undo) mayReplace(v *fact.Version, former int) bool {
@@ -188,13 +230,20 @@ func (u *undo) mayReplace(v *fact.Version, former int) bool {
 	return mayReplace(u.st, u.by, &w)
 }
 
-// touched are the facts of which the commit changed versions, by name.
+// touched are the facts of which the commit changed versions, by name. One without versions has
+// another name now.
 func (u *undo) touched() (names []fact.ID) {
-	for _, v := range u.c.Facts {
-		names = append(names, fact.IDOf(v.Category, v.Key))
-	}
+	changed := map[string]bool{}
 	for _, id := range u.c.Made {
-		if n, ok := u.st.FactOf(id, u.c.Touched); ok {
+		changed[id] = true
+	}
+	for _, v := range u.c.Facts {
+		changed[v.ID] = true
+	}
+	for _, n := range state.TouchedFacts(u.c) {
+		vs := u.st.Versions(n)
+		_, erased := u.st.Erased(n)
+		if len(vs) == 0 && !erased || slices.ContainsFunc(vs, func(v *fact.Version) bool { return changed[v.ID] }) {
 			names = append(names, n)
 		}
 	}

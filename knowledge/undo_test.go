@@ -138,7 +138,6 @@ func TestUndoRefuses(t *testing.T) {
 			s.remember(t, k)
 			must[Withdrawn](t)(s.Remove(t.Context(), Withdrawal{Category: "c", Key: "k", Erase: true}))
 		}, "your last commit cannot be undone: what is erased is gone for good"},
-		"an import": {func(s *story) { s.load(t, "", `{"category":"c","key":"k","value":"v"}`) }, "your last commit cannot be undone: it was an import"},
 		"a verdict": {func(s *story) {
 			s.remember(t, k)
 			s.remember(t, Assertion{Category: "c", Key: "other", Value: "w"})

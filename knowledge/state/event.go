@@ -96,6 +96,8 @@ type Author struct {
 	Kind  string    `json:"kind"`
 	Clock time.Time `json:"clock"`
 	Undo  bool      `json:"undo,omitempty"` // the commit takes the author's last one back
+
+	Import string `json:"import,omitempty"` // or the import of this id
 }
 
 // The kinds of a note in the store's own log.

@@ -16,7 +16,8 @@ type kind struct {
 	// final says why a commit with the event cannot be taken back. Where it is empty, keep notes
 	// in the commit what there is before the event, or says why it cannot. nil: there is nothing.
 	final string
-	keep  func(*State, *formats.Commit) (final string)
+	stays bool // an import that is taken back leaves what the event brought, and is not final
+	keep  func(*State, *former) (final string)
 
 	fold func(*State)
 }
@@ -37,9 +38,14 @@ func (e Event) kind() kind {
 			s.change(n, q.ID, func(v *fact.Version) { v.Questions, v.QuestionsAt = q.Questions, &q.At })
 		})
 	case e.Erase != nil:
-		return kind{touches: []string{keyOf(e.Erase.Category, e.Erase.Key)}, final: "what is erased is gone for good", fold: func(s *State) { erase(s, *e.Erase) }}
+		return kind{touches: []string{keyOf(e.Erase.Category, e.Erase.Key)}, keep: func(s *State, _ *former) string {
+			if len(s.Versions(fact.IDOf(e.Erase.Category, e.Erase.Key))) == 0 {
+				return "" // an import told of an erasure elsewhere
+			}
+			return "what is erased is gone for good"
+		}, fold: func(s *State) { erase(s, *e.Erase) }}
 	case e.Revive != nil:
-		return kind{final: wasImport, fold: func(s *State) { s.revive(fact.IDOf(e.Revive.Category, e.Revive.Key)) }}
+		return kind{final: "it brought back what was erased", fold: func(s *State) { s.revive(fact.IDOf(e.Revive.Category, e.Revive.Key)) }}
 	case e.Rename != nil:
 		return ofRename(e.Rename)
 	case e.Replace != nil:
@@ -55,22 +61,18 @@ func (e Event) kind() kind {
 	case e.Dispute != nil:
 		return Disputes.set(*e.Dispute)
 	case e.Judge != nil:
-		return Judged.set(*e.Judge)
-	case e.Note != nil:
-		k := kind{fold: func(s *State) { s.History = append(s.History, *e.Note) }}
-		if e.Note.Kind == NoteImport {
-			k.final = wasImport
-		}
+		k := Judged.set(*e.Judge)
+		k.stays = true
 		return k
+	case e.Note != nil:
+		return kind{fold: func(s *State) { s.History = append(s.History, *e.Note) }}
 	case e.Extra != nil:
-		return kind{final: wasImport, fold: func(s *State) { s.Extra = e.Extra }}
+		return kind{fold: func(s *State) { s.Extra = e.Extra }}
 	case e.Replica != nil:
 		return kind{fold: func(s *State) { s.Replica = e.Replica }}
 	}
 	return kind{fold: func(*State) {}} // an author
 }
-
-const wasImport = "it was an import"
 
 func keyOf(category, key string) string { return "fact " + docID(fact.IDOf(category, key)) }
 
@@ -79,7 +81,7 @@ func ofVersion(category, key, id string, fold func(*State, fact.ID)) kind {
 	n := fact.IDOf(category, key)
 	return kind{
 		touches: []string{keyOf(category, key)},
-		keep:    func(s *State, c *formats.Commit) string { return keepVersion(s, c, n, id) },
+		keep:    func(s *State, c *former) string { return keepVersion(s, c, n, id) },
 		fold:    func(s *State) { fold(s, n) },
 	}
 }
@@ -143,7 +145,7 @@ func ofRename(r *formats.Rename) kind {
 	from, to := fact.IDOf(r.From.Category, r.From.Key), fact.IDOf(r.To.Category, r.To.Key)
 	return kind{
 		touches: []string{keyOf(r.From.Category, r.From.Key), keyOf(r.To.Category, r.To.Key)},
-		keep: func(s *State, c *formats.Commit) string {
+		keep: func(s *State, c *former) string {
 			c.Renamed = r
 			if to != from && len(s.Versions(to)) > 0 {
 				return "it made one fact of two"

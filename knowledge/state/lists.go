@@ -268,10 +268,10 @@ func (l *List[T]) unset(x T) kind {
 func (l *List[T]) kind(x T, to func([]T) []T) kind {
 	return kind{
 		touches: l.Keys(x), final: l.final,
-		keep: func(s *State, c *formats.Commit) string {
-			former := l.Former(c)
-			if old, ok := l.Find(&s.Lists, x); ok && l.index(*former, x) < 0 {
-				*former = append(*former, old)
+		keep: func(s *State, c *former) string {
+			list := l.Former(c.Commit)
+			if old, ok := l.Find(&s.Lists, x); ok && l.index(*list, x) < 0 {
+				*list = append(*list, old)
 			}
 			return ""
 		},

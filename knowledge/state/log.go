@@ -364,16 +364,13 @@ func (machine) New() *State { return New() }
 
 func (machine) Fold(s *State, c journal.Commit[Event]) *State {
 	s.next(c.Seq, c.At)
-	var last *formats.Commit
+	before := formerOf(c)
 	for _, e := range c.Events {
-		if e.Author != nil {
-			last = &formats.Commit{By: e.Author.By, Kind: e.Author.Kind, At: c.At, Clock: e.Author.Clock, Undo: e.Author.Undo}
-		}
 		k := e.kind()
-		keepFormer(s, last, k)
+		before.keep(s, k)
 		k.fold(s)
 	}
-	s.committed(last, c.Events)
+	s.committed(before, c.Events)
 	return s
 }
 

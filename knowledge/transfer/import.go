@@ -61,6 +61,7 @@ type Imported struct {
 	Missing  []string          `json:"missing,omitempty"`   // facts whose item in a room's file was deleted, or the file
 	Disputed int               `json:"disputed,omitempty"`  // what stands against what has more authority
 	DryRun   bool              `json:"dry_run"`
+	ID       string            `json:"id,omitempty"`       // undo takes it back by this; empty: it changed nothing, or too much
 	Proposed bool              `json:"proposed,omitempty"` // a native file, of which nothing counts as confirmed
 	First    []formats.Record  `json:"-"`                  // of those that would be added or replaced
 }
@@ -147,6 +148,9 @@ func Import(ctx context.Context, s *knowledge.Store, in Incoming) (Imported, err
 	} else {
 		err = s.Update(ctx, func(st *state.State, now time.Time) ([]state.Event, error) { return m.decide(ctx, st, now) })
 	}
+	if err == nil && !in.DryRun && len(m.events) > 0 {
+		m.r.ID, err = undoable(ctx, s, state.ImportID(m.now))
+	}
 	m = &merger{in: in, r: m.r, all: m.all, told: m.told} // the snapshot and the index take memory too
 	if err == nil && !in.DryRun {
 		// Whatever it added: an import before may have been killed here.
@@ -154,6 +158,17 @@ func Import(ctx context.Context, s *knowledge.Store, in Incoming) (Imported, err
 	}
 	m.progress(3 * m.all)
 	return m.r, err
+}
+
+// undoable is the id of an import that can be taken back, else empty.
+func undoable(ctx context.Context, s *knowledge.Store, id string) (string, error) {
+	err := s.ViewSome(ctx, func(st state.Reader, _ time.Time) error {
+		if c, ok := st.ImportCommit(id, s.Now()); !ok || c.Final != "" {
+			id = ""
+		}
+		return nil
+	})
+	return id, err
 }
 
 func (in Incoming) name() string {
@@ -256,6 +271,9 @@ func (r Imported) TextIn(call prose.Syntax) string {
 		if more := len(list.lines) - list.maxShown; more > 0 {
 			fmt.Fprintf(&b, "\n  … %d more %s (the JSON answer has all)", more, list.what)
 		}
+	}
+	if r.ID != "" {
+		fmt.Fprintf(&b, "\n  to take it back: %s", call("undo", "import", r.ID))
 	}
 	return b.String()
 }

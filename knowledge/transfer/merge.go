@@ -156,7 +156,7 @@ func (m *merger) fact(n fact.ID, brought *incoming) error {
 		return err
 	}
 	m.r.Parsed += in.records
-	existing := len(m.over.Versions(n)) > 0
+	existing := slices.ContainsFunc(m.over.Versions(n), func(v *fact.Version) bool { return fact.Believed(v) || v.RetractedAt != nil }) // not if all was undone
 	tombstone, erased := m.st.Erased(n)
 	if m.in.Merge != mergeReplace && m.refuseErased(n, &in) {
 		m.r.Skipped += in.records
