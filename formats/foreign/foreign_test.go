@@ -122,6 +122,9 @@ func TestMem0(t *testing.T) {
 	check(t, "mem0", parse(t, File{"m.json", []byte(`[` + item + `]`)}), want...)
 	check(t, "mem0", parse(t, File{"m.json", []byte(`{"results":[{"id":"1","memory":"Node SDK","createdAt":"2026-01-02T00:00:00Z","metadata":{}}]}`)}),
 		"[memory/node-sdk] Node SDK from 2026-01-02")
+	// Whose a memory is has no place here, and is named as left out.
+	check(t, "mem0", parse(t, File{"m.json", []byte(`[{"id":"1","memory":"a","user_id":"ann","agent_id":"x","run_id":"r","app_id":"p","actor_id":"c"},{"id":"2","memory":"b","userId":"bob","agentId":null}]`)}),
+		"[memory/a] a", "[memory/b] b", "left out: 2 user ids", "left out: 1 agent ids", "left out: 1 run ids", "left out: 1 app ids", "left out: 1 actor ids")
 }
 
 func TestInstructions(t *testing.T) {

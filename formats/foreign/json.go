@@ -187,6 +187,8 @@ func (b *builder) mem0(text []byte) error {
 		Updated    string `json:"updated_at"`
 		CreatedJS  string `json:"createdAt"`
 		UpdatedJS  string `json:"updatedAt"`
+		Actor      string `json:"actor_id"`
+		mem0Scope
 	}
 	var all struct {
 		Results   []item
@@ -212,9 +214,28 @@ func (b *builder) mem0(text []byte) error {
 				b.leave("fields of metadata", 1)
 			}
 		}
+		for _, scope := range []struct{ what, id string }{
+			{"user ids", orElse(m.User, m.UserJS)}, {"agent ids", orElse(m.Agent, m.AgentJS)}, {"run ids", orElse(m.Run, m.RunJS)}, {"app ids", orElse(m.App, m.AppJS)}, {"actor ids", m.Actor},
+		} {
+			if scope.id != "" {
+				b.leave(scope.what, 1)
+			}
+		}
 		b.add(r, 0, false)
 	}
 	return nil
+}
+
+// mem0Scope is whose a memory of mem0 is. It is written in two ways, by its libraries.
+type mem0Scope struct {
+	User    string `json:"user_id"`
+	UserJS  string `json:"userId"`
+	Agent   string `json:"agent_id"`
+	AgentJS string `json:"agentId"`
+	Run     string `json:"run_id"`
+	RunJS   string `json:"runId"`
+	App     string `json:"app_id"`
+	AppJS   string `json:"appId"`
 }
 
 func (b *builder) bad(line int, err error) {

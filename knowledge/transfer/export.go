@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"leanctx/formats"
+	"leanctx/formats/foreign"
 	"leanctx/internal/args"
 	"leanctx/internal/atomicfile"
 	"leanctx/internal/journal"
@@ -31,7 +33,7 @@ const (
 
 // Outgoing asks for the whole store as a file.
 type Outgoing struct {
-	Format string `json:"format,omitempty" short:"f" enum:"json,jsonl,array,md" jsonschema:"json: everything; jsonl, array: the current facts; md: a directory with a file for each room (default json)"`
+	Format string `json:"format,omitempty" short:"f" enum:"json,jsonl,array,md" jsonschema:"json: everything; jsonl, array: the current facts, patterns and gotchas; md: a directory with a file for each room (default json)"`
 	Shared bool   `json:"shared,omitempty" jsonschema:"only what sync shares, the same bytes on every machine (json)"`
 	File   string `json:"file,omitempty" flag:"output" short:"o" jsonschema:"where to write it; without it the answer is the export"`
 	Force  bool   `json:"force,omitempty" jsonschema:"with md: overwrite files that somebody edited or wrote"`
@@ -44,7 +46,8 @@ type Exported struct {
 	Facts  int    `json:"facts"` // active ones
 	Data   string `json:"data,omitempty"`
 
-	Kept []string `json:"kept,omitempty"` // edited files of rooms that are gone
+	Kept    []string          `json:"kept,omitempty"`     // edited files of rooms that are gone
+	LeftOut []foreign.LeftOut `json:"left_out,omitempty"` // what the format has no place for
 }
 
 // Text gives the export itself, or where it was written.
@@ -53,6 +56,9 @@ func (e Exported) Text() string {
 		return strings.TrimSuffix(e.Data, "\n")
 	}
 	text := fmt.Sprintf("Exported to %s (%s, format=%s)", prose.Line(e.File), prose.Count(e.Facts, "active fact"), e.Format)
+	if len(e.LeftOut) > 0 {
+		text += "\n  left out, " + leftOut(e.LeftOut)
+	}
 	if len(e.Kept) > 0 {
 		text += "\n  edited files of rooms that are gone, kept as they are: " + listed(e.Kept)
 	}
@@ -77,6 +83,9 @@ func Export(ctx context.Context, s *knowledge.Store, o Outgoing) (Exported, erro
 	err := s.View(ctx, func(st *state.State, now time.Time) error {
 		b.Reset()
 		r.Facts = active(st, now)
+		if o.Format != formatJSON {
+			r.LeftOut = otherThanFacts(st, now)
+		}
 		switch o.Format {
 		case formatJSON:
 			if o.Shared {
@@ -100,12 +109,54 @@ func Export(ctx context.Context, s *knowledge.Store, o Outgoing) (Exported, erro
 	}
 	if o.File == "" {
 		r.Data = b.String()
+		if len(r.LeftOut) > 0 { // the answer is the export
+			s.Warn("left out, %s", leftOut(r.LeftOut))
+		}
 		return r, nil
 	}
 	if err := insideProject(s, o.File); err != nil {
 		return r, err
 	}
 	return r, replaceFile(o.File, b.Bytes())
+}
+
+// otherThanFacts is what a store has beside the current values of its facts, their questions, tags and
+// examples.
+func otherThanFacts(st *state.State, now time.Time) (out []foreign.LeftOut) {
+	others, aliases, pins := 0, 0, 0
+	for _, vs := range st.Sorted() {
+		current := fact.AllCurrent(vs, now)
+		others += len(vs) - len(current)
+		for _, v := range current {
+			aliases += len(v.Aliases)
+			if v.Pinned {
+				pins++
+			}
+		}
+	}
+	for _, x := range []foreign.LeftOut{
+		{What: "version", Count: others}, {What: "relation", Count: len(st.Relations)}, {What: "reminder", Count: len(st.Reminders)},
+		{What: "dispute", Count: len(st.Disputed)}, {What: "judgement", Count: len(st.Judged)}, {What: "alias", Count: aliases}, {What: "pin", Count: pins},
+	} {
+		if x.Count > 0 {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// leftOut tells what an export leaves out.
+func leftOut(list []foreign.LeftOut) string {
+	names := map[string]string{"version": "version that is past or planned", "alias": "other name"}
+	var parts []string
+	for _, x := range list {
+		part := prose.Count(x.Count, cmp.Or(names[x.What], x.What))
+		if x.What == "version" && x.Count > 1 {
+			part = prose.Number(x.Count) + " versions that are past or planned"
+		}
+		parts = append(parts, part)
+	}
+	return "but in an export as json: " + strings.Join(parts, ", ")
 }
 
 // insideProject refuses a file or a directory of the project that leads out of it over a link: anybody

@@ -56,7 +56,7 @@ func exportRooms(ctx context.Context, s *knowledge.Store, o Outgoing) (Exported,
 		clear(files)
 		edited, gone = nil, nil
 		rooms, facts := roomsOf(st, now)
-		r.Facts = facts
+		r.Facts, r.LeftOut = facts, otherThanFacts(st, now)
 		index := bytes.NewBufferString(indexHead)
 		for _, room := range rooms {
 			name := fileName(room.Category, files)
