@@ -619,8 +619,9 @@ func (m *merger) adopted(v *fact.Version) *fact.Version {
 }
 
 // proposes reports whether a fact file only proposes. Anybody can write one, under any name, and an
-// agent reads what it is told to. So does a program where the file is one of the project and goes by
-// another name, as if it were notes. A person at a terminal means what the file says.
+// agent reads what it is told to. A program without a terminal may be an agent's shell: there a file
+// of the project proposes too, since it may be the repository's, and so does its text on standard
+// input. A backup outside of the project and what a person at a terminal names count for what they say.
 func (m *merger) proposes() bool {
 	switch m.store.Actor().Kind {
 	case knowledge.KindAgent:
@@ -628,7 +629,7 @@ func (m *merger) proposes() bool {
 	case knowledge.KindTool:
 		file, err := filepath.Abs(m.in.File)
 		_, inside := formats.PathIn(m.store.Options().ProjectRoot, file)
-		return (inside || err != nil) && m.in.Data == nil && filepath.Ext(file) != ".json"
+		return inside || err != nil || m.in.Data != nil
 	}
 	return false
 }

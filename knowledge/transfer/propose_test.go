@@ -37,7 +37,8 @@ func TestFactFileProposesUnlessAPersonImportsIt(t *testing.T) {
 	}
 	text.WriteString(out.Text())
 	inside, outside := filepath.Join(project, "CLAUDE.md"), filepath.Join(t.TempDir(), "backup.json")
-	for _, file := range []string{inside, outside} {
+	native := filepath.Join(project, "memory.json")
+	for _, file := range []string{inside, native, outside} {
 		if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -46,11 +47,15 @@ func TestFactFileProposesUnlessAPersonImportsIt(t *testing.T) {
 		kind, file string
 		proposes   bool
 	}{
-		{knowledge.KindAgent, inside, true}, {knowledge.KindAgent, outside, true}, {knowledge.KindTool, inside, true},
+		{knowledge.KindAgent, inside, true}, {knowledge.KindAgent, outside, true}, {knowledge.KindTool, inside, true}, {knowledge.KindTool, native, true}, {knowledge.KindTool, "", true}, {knowledge.KindUser, native, false},
 		{knowledge.KindTool, outside, false}, {knowledge.KindUser, inside, false}, {knowledge.KindUser, outside, false},
 	} {
 		s := open().As(knowledge.Actor{Kind: c.kind})
-		r, err := transfer.Import(t.Context(), s, transfer.Incoming{File: c.file})
+		in := transfer.Incoming{File: c.file}
+		if c.file == "" { // standard input
+			in = transfer.Incoming{File: "-", Data: strings.NewReader(text.String())}
+		}
+		r, err := transfer.Import(t.Context(), s, in)
 		if err != nil || r.Added != 1 || r.Proposed != c.proposes || strings.Contains(r.Text(), "a fact file of lean-ctx") != c.proposes {
 			t.Errorf("%+v: %+v, %v", c, r, err)
 			continue
