@@ -27,18 +27,21 @@ type benchOptions struct {
 	runs    int      // most runs of each row
 	program *product
 	empty   string // a program that does nothing
+	peers   string // the folder of other memory servers; empty: none
 }
 
 func runBench(ctx context.Context, args []string, out io.Writer) (err error) {
 	var o benchOptions
 	var sizes list
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	flags.Var(&sizes, "facts", "`sizes` of the stores, such as 1000,20k,1M (default 1k,20k,100k)")
+	flags.Var(&sizes, "facts", "`sizes` of the stores, such as 1000,20k,1M (default 1k,10k,20k,100k)")
 	flags.Var((*list)(&o.rows), "rows", "only rows whose group or name `contains` this; comma-separated or repeated")
 	flags.IntVar(&o.runs, "runs", 0, "most `runs` of each row (default 21 of a command, 101 in a server)")
 	svg := flags.String("svg", "", "also draw the chart into this `file`")
 	program := flags.String("program", "", "the lean-ctx to measure, a `file`; needed")
 	empty := flags.String("empty", filepath.Join("build", "empty"), "the program that does nothing, a `file`")
+	flags.StringVar(&o.peers, "peers", "", "the `folder` where npm installed other memory servers to measure beside")
+	last := flags.String("last", filepath.Join("cmd", "measure", "testdata", "bench.json"), "the JSON `file` of the run to compare ratios with, if there is one")
 	asJSON := flags.Bool("json", false, "print JSON")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -61,6 +64,9 @@ func runBench(ctx context.Context, args []string, out io.Writer) (err error) {
 	if len(r.Sizes) == 0 {
 		return err
 	}
+	slower, e := r.compareWith(*last)
+	r.Notes = append(r.Notes, slower...)
+	err = errors.Join(err, e)
 	if *svg != "" {
 		err = errors.Join(err, os.WriteFile(*svg, []byte(r.SVG()), 0o600))
 	}
@@ -70,7 +76,7 @@ func runBench(ctx context.Context, args []string, out io.Writer) (err error) {
 // parseSizes reads numbers of facts as people write them: 1000, 20k, 1M.
 func parseSizes(texts []string) (sizes []int, err error) {
 	if len(texts) == 0 {
-		texts = []string{"1k", "20k", "100k"}
+		texts = []string{"1k", "10k", "20k", "100k"}
 	}
 	for _, text := range texts {
 		digits := strings.NewReplacer("k", "000", "M", "000000", "_", "").Replace(text)
@@ -98,6 +104,9 @@ type row struct {
 	plus   func(facts int) float64
 	// spread, if not 0, limits p95 to as many times p50.
 	spread float64
+	// most, if not 0, is the largest store that it is measured in; needs says whether it can be.
+	most  int
+	needs func(b *bench) bool
 	// flat, if not 0, limits the ratio to the floor to as many times that of the
 	// smallest store.
 	flat float64
@@ -123,10 +132,13 @@ type bench struct {
 	took      float64  // the import
 	notes     map[string]int
 
-	server *server
-	plain  bleve.Index
-	scan   func()
-	append *os.File
+	server  *server
+	running map[string]*peerServer
+	named   int     // of the facts of real words
+	changes float64 // the median of the first hundred changes of a fact
+	plain   bleve.Index
+	scan    func()
+	append  *os.File
 }
 
 // measure makes a store of each size and measures all rows on it. A row that
@@ -159,6 +171,10 @@ func measure(ctx context.Context, dir string, o benchOptions) (BenchReport, erro
 		}
 		r.Sizes = append(r.Sizes, n)
 		for i, w := range rows {
+			if w.most > 0 && n > w.most || w.needs != nil && !w.needs(b) {
+				r.Rows[i].Cells = append(r.Rows[i].Cells, Cell{Facts: n, LeftOut: true})
+				continue
+			}
 			progress("%d facts: %s: %s", n, w.group, w.name)
 			c, err := b.cell(w)
 			if err != nil {
@@ -264,6 +280,9 @@ func (b *bench) make() error {
 
 func (b *bench) close() error {
 	err := b.stop()
+	for _, s := range b.running {
+		err = errors.Join(err, s.session.Close())
+	}
 	if b.plain != nil {
 		err = errors.Join(err, b.plain.Close())
 	}
@@ -320,7 +339,7 @@ func benchRows() []row {
 		}
 		return -1
 	}
-	return []row{
+	return slices.Concat([]row{
 		onDisk("facts", nil, func(path string) bool {
 			return !strings.HasPrefix(path, "index") && !strings.HasPrefix(path, "embeddings")
 		}),
@@ -371,6 +390,7 @@ func benchRows() []row {
 		{group: "in a server", name: "wakeup", runs: 21, floors: []floor{ping(1)},
 			run: func(b *bench, _ int) (float64, error) { return b.call("wakeup", object{}) }},
 		{group: "in a server", name: "resident memory", bytes: true, run: resident, floors: []floor{{"a server of an empty project", 0, residentEmpty}}},
+	}, warmRows(), []row{
 		{group: "in a server", name: "recall after 10,000 remembers", runs: 101, spread: 5, floors: []floor{ping(1)},
 			run: func(b *bench, i int) (float64, error) {
 				if i == 0 {
@@ -388,7 +408,7 @@ func benchRows() []row {
 			return took, errors.Join(err, os.Remove(path)) // as large as the store
 		}},
 		{group: "the whole store", name: "8 processes, 20 remembers each", run: writers},
-	}
+	})
 }
 
 func pick[T any](list []T, i int) T { return list[(i%len(list)+len(list))%len(list)] }

@@ -355,6 +355,37 @@ func TestBenchWithFailure(t *testing.T) {
 	wellFormed(t, r.SVG())
 }
 
+// A row that is slower beside its floor than in the last run by a quarter is named, and nothing else is.
+func TestSlowerThanLastRun(t *testing.T) {
+	run := func(p50, floor float64, bytes bool) BenchReport {
+		return BenchReport{Sizes: []int{1000}, Rows: []BenchRow{{Group: "in a server", Name: "remember", Bytes: bytes, Cells: []Cell{{Facts: 1000, Runs: 9, P50: p50, Floor: floor}}}}}
+	}
+	for name, c := range map[string]struct {
+		last, now BenchReport
+		slower    string
+	}{
+		"twice the ratio":            {run(800, 200, false), run(800, 100, false), "1,000 facts: in a server: remember: 8 times its floor, 4 in the last run: find the cause"},
+		"a slower machine":           {run(800, 200, false), run(8000, 2000, false), ""},
+		"a fifth":                    {run(800, 200, false), run(960, 200, false), ""},
+		"larger on disk":             {run(800, 0, true), run(1100, 0, true), "1,000 facts: in a server: remember: 1100 bytes, 800 in the last run: find the cause"},
+		"a time without a floor":     {run(800, 0, false), run(8000, 0, false), ""},
+		"not measured the last time": {BenchReport{}, run(8000, 2, false), ""},
+	} {
+		data, err := json.Marshal(c.last)
+		file := filepath.Join(t.TempDir(), "last.json")
+		if err = errors.Join(err, os.WriteFile(file, data, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		got, err := c.now.compareWith(file)
+		if err != nil || strings.Join(got, "\n") != c.slower {
+			t.Errorf("%s: %q %v", name, got, err)
+		}
+	}
+	if got, err := run(1, 1, false).compareWith(filepath.Join(t.TempDir(), "none")); got != nil || err != nil {
+		t.Error(got, err)
+	}
+}
+
 func TestSizes(t *testing.T) {
 	got, err := parseSizes([]string{"20k", "1000", "1M", "20_000"})
 	if d := cmp.Diff([]int{1_000, 20_000, 1_000_000}, got); err != nil || d != "" {

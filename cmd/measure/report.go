@@ -1,7 +1,11 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -28,13 +32,15 @@ type BenchRow struct {
 
 // Cell is a measure on a store of one size.
 type Cell struct {
-	Facts  int     `json:"facts"`
-	Runs   int     `json:"runs"` // 0: the row failed
-	P50    float64 `json:"p50"`
-	P95    float64 `json:"p95"`
-	Floor  float64 `json:"floor,omitempty"` // the sum of the medians of the floors
-	Limit  float64 `json:"limit,omitempty"` // what was promised, if anything was
-	Missed bool    `json:"missed,omitempty"`
+	Facts int `json:"facts"`
+	Runs  int `json:"runs"` // 0: the row failed
+	// LeftOut: it was not measured at this size, or what it needs is not installed.
+	LeftOut bool    `json:"left_out,omitempty"`
+	P50     float64 `json:"p50"`
+	P95     float64 `json:"p95"`
+	Floor   float64 `json:"floor,omitempty"` // the sum of the medians of the floors
+	Limit   float64 `json:"limit,omitempty"` // what was promised, if anything was
+	Missed  bool    `json:"missed,omitempty"`
 }
 
 func (c *Cell) limit(most float64) { c.Limit, c.Missed = most, c.P50 > most }
@@ -53,6 +59,9 @@ func (r BenchReport) Text() string {
 				fmt.Fprintf(w, "%s\tp50\tp95\truns\tfloor\t×floor\tlimit\t\t\n", leftAligned(group))
 			}
 			c := row.Cells[i]
+			if c.LeftOut {
+				continue
+			}
 			if c.Runs == 0 {
 				fmt.Fprintf(w, "%s\tfailed\t\t\t\t\t\t\t\n", leftAligned("  "+row.Name))
 				continue
@@ -89,6 +98,55 @@ func (r BenchReport) Text() string {
 		fmt.Fprintf(&b, "note: %s\n", n)
 	}
 	return b.String()
+}
+
+// tolerance is how many times the ratio to its floor a row may grow between two published runs.
+const tolerance = 1.25
+
+// compareWith names the rows whose ratio to their floor grew by more than a quarter since a run that
+// was kept as JSON, and the sizes on disk that did. Times without a floor are of their machine alone.
+func (r BenchReport) compareWith(file string) (slower []string, err error) {
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var last BenchReport
+	if err == nil {
+		err = json.Unmarshal(data, &last)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("-last: %w", err)
+	}
+	before := map[string]Cell{}
+	for _, row := range last.Rows {
+		for _, c := range row.Cells {
+			before[fmt.Sprint(row.Group, row.Name, c.Facts)] = c
+		}
+	}
+	for _, row := range r.Rows {
+		for _, c := range row.Cells {
+			was, now := before[fmt.Sprint(row.Group, row.Name, c.Facts)].ratio(row.Bytes), c.ratio(row.Bytes)
+			if was > 0 && now > tolerance*was {
+				what := "times its floor"
+				if c.Floor == 0 {
+					what = "bytes"
+				}
+				slower = append(slower, fmt.Sprintf("%s facts: %s: %s: %s %s, %s in the last run: find the cause", grouped(c.Facts), row.Group, row.Name, significant(now), what, significant(was)))
+			}
+		}
+	}
+	return slower, nil
+}
+
+// ratio is the measure beside its floor, or without one a size; 0: neither is comparable.
+func (c Cell) ratio(bytes bool) float64 {
+	switch {
+	case c.Floor > 0:
+		return c.P50 / c.Floor
+	case bytes:
+		return c.P50
+	}
+	return 0
 }
 
 // leftAligned fills a name up, since the tables are aligned to the right.
