@@ -94,6 +94,7 @@ func (c hookCalls) open(ctx context.Context, session *hook.Session) (hook.Projec
 	store, err := w.factStore()
 	return session.In(hook.Stores{
 		Known: p.Known, Hash: p.Hash, Roots: roots, Agent: sc.Agent, Diary: settings.AutoDiary,
+		Stamp: p.at.factStamp,
 		Uncommitted: func(ctx context.Context, file string) bool {
 			out, err := tree.Git(ctx, "git", filepath.FromSlash(p.Root), "", "status", "--porcelain", "--", file)
 			return err == nil && len(out) > 0

@@ -2,12 +2,12 @@ package app
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"leanctx/agents"
 	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
+	"leanctx/internal/prose"
 	"leanctx/knowledge"
 )
 
@@ -75,19 +75,21 @@ func (w projectStores) enter(agent string) (string, error) {
 
 // noteTold records what an answer tells the client's session: its hooks do not tell it again.
 func (a *account) noteTold(m op.AnsweredCall, w projectStores) {
-	var ids []string
+	var told []string
+	add := func(id, category, key string) {
+		if id != "" {
+			told = append(told, id+" "+prose.ShortLine(category)+"/"+prose.ShortLine(key))
+		}
+	}
 	switch r := m.Result.(type) {
 	case knowledge.Recalled:
 		for _, f := range r.Facts {
-			ids = append(ids, f.ID)
+			add(f.ID, f.Category, f.Key)
 		}
 	case knowledge.Remembered:
-		ids = append(ids, r.ID)
-	default:
-		return
+		add(r.ID, r.Category, r.Key)
 	}
-	ids = slices.DeleteFunc(ids, func(id string) bool { return id == "" })
-	if j, ok := w.joined(); ok && len(ids) > 0 {
-		j.Note(a.stores.config.DataDir, w.project.Hash, ids, time.Now())
+	if j, ok := w.joined(); ok && len(told) > 0 {
+		j.Note(a.stores.config.DataDir, w.project.Hash, told, time.Now())
 	}
 }

@@ -145,3 +145,63 @@ func TestInstructionsLeaveOutWhatNobodyNeeds(t *testing.T) {
 		t.Errorf("another agent is here: %s", got)
 	}
 }
+
+// A session that was told a value by a hook, a briefing or an answer hears once that somebody else has changed it.
+func TestChangesOfWhatWasTold(t *testing.T) {
+	dir := home(t)
+	if err := os.Mkdir(filepath.Join(dir, "data"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := serving(t)
+	a, b := dial(t, s, "2025-11-25"), dial(t, s, "2025-11-25")
+	value := func(c client, session, key, value string) {
+		t.Helper()
+		calling(t, c, session, "ctx_knowledge", fmt.Sprintf(`{"action":"remember","category":"plan","key":%q,"value":%q,"source":"user"}`, key, value))
+	}
+	for key, text := range map[string]string{"cut": "The v2 branch is cut on 2026-12-15.", "host": "v2 runs on Fly in Oslo.", "owner": "Ann owns the v2 rollout.", "beta": "The beta ends on 2027-02-01.", "gone": "Beta users get a mug."} {
+		value(b, "other", key, text)
+	}
+	const next = `,"prompt":"go on"`
+	turn := 0
+	says := func(session, want string) {
+		t.Helper()
+		turn++
+		said := hooked(t, "claude-code", "user-prompt", session, fmt.Sprintf(`,"prompt":"step %d"`, turn))
+		if want == "" && strings.Contains(said, "CHANGED") || !strings.Contains(said, want) {
+			t.Errorf("%s: want %q, said %s", session, want, said)
+		}
+		next := hooked(t, "claude-code", "user-prompt", session, fmt.Sprintf(`,"prompt":"and on %d"`, turn))
+		if strings.Contains(next, "CHANGED") {
+			t.Errorf("%s: twice: %s", session, next)
+		}
+	}
+	hooked(t, "claude-code", "session-start", "briefed", "") // all of them
+	calling(t, a, "asked", "ctx_recall", `{"action":"recall","category":"plan","key":"host"}`)
+	says("briefed", "")
+	value(b, "other", "cut", "The v2 branch is cut on 2027-01-20.")
+	says("briefed", "CHANGED since you were told: [plan/cut] The v2 branch is cut on 2026-12-15. → The v2 branch is cut on 2027-01-20. (claude-code-")
+	says("asked", "")
+	says("other", "")
+	value(b, "other", "host", "v2 runs on Hetzner in Oslo.")
+	says("asked", "[plan/host] v2 runs on Fly in Oslo. → v2 runs on Hetzner in Oslo.")
+	says("briefed", "v2 runs on Hetzner")
+	value(b, "other", "host", "v2 runs on OVH in Oslo.")
+	says("briefed", "Hetzner in Oslo. → v2 runs on OVH") // what it was told last
+	value(b, "other", "owner", "Bo owns the v2 rollout.")
+	value(b, "other", "owner", "Ann owns the v2 rollout.")
+	says("briefed", "") // it changed back before the session heard of it
+	value(a, "briefed", "beta", "The beta ends on 2027-03-01.")
+	says("briefed", "") // it did so itself
+	calling(t, b, "other", "ctx_knowledge", `{"action":"remove","category":"plan","key":"gone"}`)
+	if said := hooked(t, "claude-code", "session-start", "briefed", `,"source":"resume"`); !strings.Contains(said, "[plan/gone] Beta users get a mug. is disputed (d-") {
+		t.Errorf("resumed: %s", said)
+	}
+	says("briefed", "")
+	ran(t, "knowledge", "remember", "Secret beta", "-c", "plan", "-k", "secret")
+	hooked(t, "claude-code", "session-start", "third", "")
+	ran(t, "knowledge", "remember", "Open beta", "-c", "plan", "-k", "secret")
+	ran(t, "knowledge", "remove", "plan", "secret", "--erase", "--yes")
+	if said := hooked(t, "claude-code", "user-prompt", "third", next); strings.Contains(said, "Secret beta") {
+		t.Errorf("an erased value: %s", said)
+	}
+}

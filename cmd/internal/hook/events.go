@@ -2,6 +2,7 @@ package hook
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -23,6 +24,7 @@ const (
 	maxFacts   = 6 // beside a prompt
 	maxAtTool  = 2 // lines beside a tool
 	maxNotices = 3 // of another kind, beside them
+	maxChanges = 4 // of what was told; the next event tells more
 	// maxText is in characters. Codex puts more than 2,500 tokens into a file; other
 	// clients cut at 10,000 characters.
 	maxText = 7_000
@@ -134,6 +136,11 @@ func (c Call) answer(ctx context.Context) (out []byte, err error) {
 		s.event.Edited = r.Within(in.files(c.Dir))
 	}
 	a, err := c.find(ctx, v, in, s)
+	if x, ok := v.(changingView); ok && (c.Event == UserPrompt || c.Event == PreTool || c.Event == PostTool || s.resumed) {
+		changes, e := x.Changed(ctx)
+		err = errors.Join(err, e)
+		a.list = append(changes, a.list...)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +148,7 @@ func (c Call) answer(ctx context.Context) (out []byte, err error) {
 	for _, n := range a.list {
 		text = strings.TrimPrefix(text+"\n"+n.Text, "\n")
 		if n.Fact != "" {
-			a.facts = append(a.facts, Told{Fact: n.Fact, Why: n.Why})
+			a.facts = append(a.facts, Told{Fact: n.Fact, Part: n.ID, Why: n.Why})
 		}
 	}
 	note := c.forPerson(ctx, v)
@@ -169,6 +176,11 @@ type personView interface {
 type assertedView interface {
 	// Asserted lists the ids of the current versions of a fact.
 	Asserted(ctx context.Context, category, key string) ([]string, error)
+}
+
+// changingView is a [ProjectView] that knows what has changed of what the session was told.
+type changingView interface {
+	Changed(ctx context.Context) ([]Notice, error)
 }
 
 // rootedView is a [ProjectView] that knows where its files are.

@@ -100,10 +100,14 @@ func Briefs(data, project, client string, at time.Time) bool {
 // Answered is the event of an answer of our server.
 const Answered = "answer"
 
-// Note records that an answer of our server told a session some versions.
-func (j Joined) Note(data, project string, ids []string, at time.Time) {
+// Note records that an answer of our server told a session some facts, each as its version's id, a blank and category/key.
+func (j Joined) Note(data, project string, told []string, at time.Time) {
 	s := &Session{Client: j.Client, data: data, project: project}
-	s.event = SessionEvent{At: at.UTC(), Client: j.Client, Session: j.Session, Event: Answered, trace: trace{ID: rand.Text(), Began: j.began, Shown: ids}}
+	s.event = SessionEvent{At: at.UTC(), Client: j.Client, Session: j.Session, Event: Answered, trace: trace{ID: rand.Text(), Began: j.began, Told: told}}
+	for _, x := range told {
+		id, _, _ := strings.Cut(x, " ")
+		s.event.Shown = append(s.event.Shown, id)
+	}
 	if s.event.Began.IsZero() {
 		s.event.Began = s.event.At
 	}

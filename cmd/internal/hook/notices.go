@@ -16,6 +16,7 @@ type Notice struct {
 	Text string
 	Fact string // category/key, if it is a fact
 	Why  string // it was chosen, if it is a fact
+	Told string // the version and its fact, where it tells a value beside facts that were found
 	Once bool   // not shown where the client does not name its session
 }
 
@@ -57,6 +58,15 @@ func editNotice(file, agent string, x SessionEvent, now time.Time) Notice {
 		ID:   "edited-" + shortHash(file, x.Session),
 		Text: fmt.Sprintf("EDITED %s: %s %s, not committed", prose.ShortLine(file), prose.ShortLine(agent), prose.Ago(now, x.At)),
 	}
+}
+
+// changedNotice is a value that the session was told and that is no longer true.
+func changedNotice(c *briefing.Change) Notice {
+	n := Notice{ID: c.ID(), Text: c.Text()}
+	if c.Now != nil {
+		n.Told = c.Now.ID + " " + prose.ShortLine(c.Now.Category) + "/" + prose.ShortLine(c.Now.Key)
+	}
+	return n
 }
 
 // unreadNotice counts an agent's unread messages and shares. It is shown again if the agent

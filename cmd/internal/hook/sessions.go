@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -15,6 +16,8 @@ import (
 	"time"
 
 	"leanctx/internal/prose"
+	"leanctx/knowledge/briefing"
+	"leanctx/knowledge/fact"
 )
 
 const (
@@ -54,6 +57,8 @@ type trace struct {
 	Follows string    `json:"follows,omitempty"` // the session whose context was cleared
 	Key     string    `json:"key,omitempty"`     // of the answer: an equal one within ten seconds is no answer
 	Shown   []string  `json:"shown,omitempty"`   // ids of notices and of versions
+	Told    []string  `json:"told,omitempty"`    // the facts that were told: the version's id, a blank, category/key
+	Stamp   string    `json:"stamp,omitempty"`   // of the facts, when all changes of what was told had been told
 	Calls   []string  `json:"calls,omitempty"`   // of our own tools: the names of the call that is about to be made
 	Edited  []string  `json:"edited,omitempty"`  // files that the session has changed, from the project's root
 	Reader  string    `json:"reader,omitempty"`  // the subagent that was told; empty: the session itself
@@ -64,6 +69,7 @@ type trace struct {
 type Told struct {
 	Fact string // category/key
 	ID   string // of the version, if all of its value was told
+	Part string // of the version, if a part of its value was told
 	Why  string // it was chosen
 }
 
@@ -75,6 +81,7 @@ type Session struct {
 	data    string // our data directory
 	project string // the one that it is in
 	event   SessionEvent
+	resumed bool                    // it goes on with what it was told, perhaps long ago
 	follows bool                    // it continues a session whose context was cleared
 	log     []SessionEvent          // of the project, of the last days, without the event
 	named   map[string]string       // see names
@@ -87,6 +94,7 @@ func (c Call) session(in input) *Session {
 		now = c.Now()
 	}
 	s := &Session{Client: c.Client, Dir: c.Dir, data: c.Data, follows: c.Event == SessionStart && in.text("source") == byClear}
+	s.resumed = c.Event == SessionStart && in.text("source") == "resume"
 	s.event = SessionEvent{At: now.UTC(), Client: c.Client, Session: c.sessionName(in), Event: c.Event, trace: trace{ID: rand.Text(), Began: now.UTC()}}
 	s.event.Cleared = c.Event == SessionEnd && in.text("reason") == byClear
 	s.event.Reader = c.clean(prose.Clip(in.text("agent_id", "subagent_id"), 100))
@@ -241,11 +249,17 @@ func (s *Session) give(text, source string, facts []Told, list []Notice) bool {
 		if x.ID != "" {
 			s.event.Shown = append(s.event.Shown, x.ID)
 		}
+		if id := cmp.Or(x.ID, x.Part); id != "" {
+			s.event.Told = append(s.event.Told, id+" "+x.Fact)
+		}
 	}
 	if s.event.Session != "" {
 		s.event.Key = shortHash(s.event.Event, source)
 		for _, n := range list {
 			s.event.Shown = append(s.event.Shown, n.ID)
+			if id, _, ok := strings.Cut(n.Told, " "); ok {
+				s.event.Shown, s.event.Told = append(s.event.Shown, id), append(s.event.Told, n.Told)
+			}
 		}
 	}
 	if !s.write() || s.event.Key == "" {
@@ -309,6 +323,33 @@ func (s *Session) told(id string) bool {
 		}
 	}
 	return false
+}
+
+// toldFacts are the facts that the reader was told and still has in its context, the earliest first. stamp is that of the facts
+// when it last had heard of all changes. A session that is resumed may be older than what enter has read.
+func (s *Session) toldFacts() (list []briefing.Told, stamp string) {
+	log := s.log
+	if s.resumed {
+		log, _ = readLog(s.data, s.project, s.event.At.AddDate(0, 0, -logDays))
+	}
+	for _, x := range slices.Backward(log) {
+		if x.Session != s.event.Session {
+			continue
+		}
+		if x.Reader == s.event.Reader {
+			stamp = cmp.Or(stamp, x.Stamp)
+			for _, told := range slices.Backward(x.Told) {
+				id, name, _ := strings.Cut(told, " ")
+				category, key, _ := strings.Cut(name, "/")
+				list = append(list, briefing.Told{ID: id, Name: fact.IDOf(category, key), At: x.At})
+			}
+		}
+		if x.Reset {
+			break
+		}
+	}
+	slices.Reverse(list)
+	return list, stamp
 }
 
 // briefedBefore is when hooks last gave a briefing to another session of the client in the

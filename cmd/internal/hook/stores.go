@@ -29,6 +29,8 @@ type Stores struct {
 	Diary bool     // write the automatic entries
 	Facts *knowledge.Store
 
+	Stamp func() string // another text whenever the facts may have changed
+
 	// Uncommitted reports whether a file, from the project's root, differs from its last commit.
 	Uncommitted func(ctx context.Context, file string) bool
 
@@ -63,7 +65,7 @@ func (p *Stores) Briefing(ctx context.Context) (text string, facts []Told, err e
 	})
 	for _, x := range b.Chosen {
 		t := Told{Fact: prose.ShortLine(x.Category) + "/" + prose.ShortLine(x.Key), Why: x.Why}
-		if x.Whole { // one that was cut counts as not told
+		if t.Part = x.ID; x.Whole { // one that was cut may be told again
 			t.ID = x.ID
 		}
 		facts = append(facts, t)
@@ -92,6 +94,41 @@ func (p *Stores) Relevant(ctx context.Context, prompt string) ([]Notice, error) 
 		list = append(list, reminderNotice(x.ID, x.Text, x.Keyword == ""))
 	}
 	return list, err
+}
+
+// Changed lists what the session was told and what somebody else has changed since. It looks only where the facts may have
+// changed since it last did.
+func (p *Stores) Changed(ctx context.Context) (list []Notice, err error) {
+	told, heard := p.session.toldFacts()
+	if p.Stamp == nil || p.session.event.Session == "" {
+		return nil, nil
+	}
+	stamp := p.Stamp()
+	if stamp != heard && len(told) > 0 {
+		own := p.session.authors(p)
+		changes, err := briefing.Changes(ctx, p.Facts, told, func(author string) bool { return slices.Contains(own, author) })
+		if err != nil {
+			return nil, err
+		}
+		for i := range changes {
+			if n := changedNotice(&changes[i]); !p.session.told(n.ID) {
+				list = append(list, n)
+			}
+		}
+	}
+	if len(list) <= maxChanges {
+		p.session.event.Stamp = stamp
+	}
+	return list[:min(len(list), maxChanges)], nil
+}
+
+// authors are the names under which the session writes.
+func (s *Session) authors(p *Stores) []string {
+	own := []string{Joined{Client: s.Client, Session: s.event.Session}.Name(p.Hash)}
+	if p.Agent != "" {
+		own = append(own, p.Agent)
+	}
+	return own
 }
 
 // Asserted lists the ids of the current versions of a fact.
