@@ -46,6 +46,7 @@ func EncodeNative(w io.Writer, d *Document) error {
 // canonical is a copy of d whose lists are in the order they are written in.
 func canonical(d *Document) *Document {
 	c := *d
+	c.Extra = Unowned[Document](d.Extra)
 	c.Facts = sortFacts(d.Facts)
 	c.Patterns = sorted(d.Patterns, func(a, b Pattern) int {
 		return cmp.Or(compareNames(a.Type, b.Type), strings.Compare(a.Description, b.Description), a.CreatedAt.Compare(b.CreatedAt))

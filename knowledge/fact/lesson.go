@@ -129,7 +129,7 @@ func FromPattern(p *formats.Pattern) *Version {
 	v := &Version{
 		ID: formerPattern + formats.VersionID(RoomPattern, p.Type, p.Description, time.Time{}, 0)[2:], Category: RoomPattern,
 		Key: nameOf(p.Type), Value: p.Description, Examples: p.Examples, Questions: p.Questions, SourceSession: p.SourceSession,
-		Confidence: 1, ConfirmationCount: 1, CreatedAt: p.CreatedAt, LastConfirmed: p.CreatedAt, Tags: []string{}, Extra: p.Extra,
+		Confidence: 1, ConfirmationCount: 1, CreatedAt: p.CreatedAt, LastConfirmed: p.CreatedAt, Tags: []string{}, Extra: formats.Unowned[formats.Fact](p.Extra),
 	}
 	if v.Key == "" {
 		v.Key = Slug(p.Description)
@@ -142,7 +142,7 @@ func FromGotcha(g *formats.Gotcha) *Version {
 	v := &Version{
 		ID: formerGotcha + strings.TrimPrefix(g.ID, formerGotcha), Category: RoomGotcha, Key: Slug(g.Trigger),
 		Value: GotchaValue(g.Trigger, g.Resolution), Questions: g.Questions, Confidence: g.Confidence,
-		ConfirmationCount: max(g.Occurrences, 1), CreatedAt: g.FirstSeen, LastConfirmed: g.LastSeen, Tags: []string{}, Extra: g.Extra,
+		ConfirmationCount: max(g.Occurrences, 1), CreatedAt: g.FirstSeen, LastConfirmed: g.LastSeen, Tags: []string{}, Extra: formats.Unowned[formats.Fact](g.Extra),
 	}
 	var rest gotchaRest
 	if IsSeverity(g.Severity) {
@@ -243,7 +243,7 @@ func restOf(v *Version) (r gotchaRest, extra formats.Unknown) {
 func patternOf(v *Version) formats.Pattern {
 	p := formats.Pattern{
 		Type: v.Key, Description: v.Value, Examples: v.Examples, Questions: v.Questions, SourceSession: v.SourceSession,
-		CreatedAt: v.CreatedAt, AssertedBy: v.AssertedBy, Extra: v.Extra,
+		CreatedAt: v.CreatedAt, AssertedBy: v.AssertedBy, Extra: formats.Unowned[formats.Pattern](v.Extra),
 	}
 	if p.Examples == nil {
 		p.Examples = []string{}
@@ -263,6 +263,7 @@ func gotchaOf(v, first *Version) formats.Gotcha {
 	}
 	var rest gotchaRest
 	rest, g.Extra = restOf(v)
+	g.Extra = formats.Unowned[formats.Gotcha](g.Extra)
 	for _, x := range []struct {
 		to   *string
 		from string

@@ -67,7 +67,7 @@ func (e Event) kind() kind {
 	case e.Note != nil:
 		return kind{fold: func(s *State) { s.History = append(s.History, *e.Note) }}
 	case e.Extra != nil:
-		return kind{fold: func(s *State) { s.Extra = e.Extra }}
+		return kind{fold: func(s *State) { s.Extra = formats.Unowned[formats.Document](e.Extra) }}
 	case e.Replica != nil:
 		return kind{fold: func(s *State) { s.Replica = e.Replica }}
 	}
