@@ -56,10 +56,10 @@ func (s *Store) Diary(ctx context.Context, a Note) (diary.Noted, error) {
 // DiaryQuery is the arguments of recall_diary.
 type DiaryQuery struct {
 	AgentID string `json:"agent_id,omitempty" arg:"1" jsonschema:"whose diary: an id or the beginning of one (default: your own)"`
-	Limit   int    `json:"limit,omitempty" jsonschema:"most entries to show, the newest first (default 20)"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"most entries to show, the newest first (default 10)"`
 }
 
-const defaultDiary = 20
+const defaultDiary = 10
 
 // RecallDiary shows the diary of any agent of the project, also of a finished one.
 func (s *Store) RecallDiary(ctx context.Context, q DiaryQuery) (diary.Recalled, error) {

@@ -28,10 +28,12 @@ type Present struct {
 	Joined time.Time `json:"-"`
 	// Aliases are the names that its sessions had before they registered.
 	Aliases []string `json:"-"`
+	// You marks the caller.
+	You bool `json:"you,omitempty"`
 }
 
 func shown(a *agent) Present {
-	return Present{a.ID, a.Type, a.Role, a.Status, a.Message, a.Registered, a.Active, a.joined(), a.Aliases}
+	return Present{a.ID, a.Type, a.Role, a.Status, a.Message, a.Registered, a.Active, a.joined(), a.Aliases, false}
 }
 
 func (a Present) line(now time.Time) string {
@@ -43,7 +45,11 @@ func (a Present) line(now time.Time) string {
 	if a.Message != "" {
 		text += " — " + prose.Line(prose.Clip(a.Message, 120))
 	}
-	return text + " (last active: " + prose.Ago(now, a.LastActive) + ")"
+	text += " (last active: " + prose.Ago(now, a.LastActive) + ")"
+	if a.You {
+		text += " ← you"
+	}
+	return text
 }
 
 // ListArgs is the arguments of list.
@@ -88,8 +94,11 @@ func (s *Store) List(ctx context.Context, a ListArgs) (Agents, error) {
 	err = s.view(ctx, func(p *project, now time.Time) error {
 		list := p.present(now)
 		r.Total, r.now, r.Agents = len(list), now, []Present{}
+		me, _ := s.caller.agent(p) // nil for a person
 		for _, x := range list[:min(limit, len(list))] {
-			r.Agents = append(r.Agents, shown(x))
+			one := shown(x)
+			one.You = me != nil && me.ID == x.ID
+			r.Agents = append(r.Agents, one)
 		}
 		return nil
 	})

@@ -158,7 +158,7 @@ func TestStory(t *testing.T) {
 	say("renewed", must[Claimed](t)(one.Claim(ctx, ClaimArgs{Path: "src/auth.ts", TTL: "1h"})).Text(), "Renewed: src/auth.ts (by cursor-A for 1h, token 1)")
 	say("list", must[Agents](t)(two.List(ctx, ListArgs{})).Text(), `Active agents (2):
   cursor-A [cursor] role=implementing auth module status=active (last active: 0s ago)
-  claude-B [claude] role=review status=active (last active: 3m ago)`)
+  claude-B [claude] role=review status=active (last active: 3m ago) ← you`)
 	say("handoff", must[HandedOver](t)(one.Handoff(ctx, HandoffArgs{ToAgent: "claude", Message: "tests are green,\nreview is left"})).Text(),
 		"Handoff complete: cursor-A → claude-B\n  Summary: tests are green,\\nreview is left\n  Moved: 0 tasks, 1 claim (src/auth.ts)")
 	b.clock.pass(90 * time.Second)
@@ -184,7 +184,7 @@ Handoff from cursor-A (implementing auth module) (1m ago): tests are green,
   Handoffs waiting: 0
   You: claude-B [claude] role=review status=active (last active: 0s ago), 0 unread messages`)
 	say("status", must[Updated](t)(one.Status(ctx, StatusArgs{Status: "finished", Message: "done for today"})).Text(), "Status updated: cursor-A → finished (done for today)")
-	say("list", must[Agents](t)(two.List(ctx, ListArgs{})).Text(), "Active agents (1):\n  claude-B [claude] role=review status=active (last active: 0s ago)")
+	say("list", must[Agents](t)(two.List(ctx, ListArgs{})).Text(), "Active agents (1):\n  claude-B [claude] role=review status=active (last active: 0s ago) ← you")
 	expect(t, "presence", must[Presence](t)(two.Presence(ctx)), Presence{Agents: []Coworker{{two.Self(), "review"}}})
 }
 

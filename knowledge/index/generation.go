@@ -206,6 +206,9 @@ func (m *manifest) seal(path string, extra []byte, known map[string]file) error 
 		if err != nil || d.IsDir() {
 			return err
 		}
+		if err := private(p); err != nil { // the library makes index_meta.json for everybody
+			return err
+		}
 		name, err := filepath.Rel(path, p)
 		if err != nil {
 			return err
@@ -231,6 +234,15 @@ func (m *manifest) write(path string) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(path, manifestName), fmt.Appendf(nil, "%08x %s\n", crc32.ChecksumIEEE(text), text), 0o600)
+}
+
+// private takes a file away from everybody but its owner.
+func private(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm()&0o077 == 0 {
+		return err
+	}
+	return os.Chmod(path, 0o600)
 }
 
 // measure reads a whole file.

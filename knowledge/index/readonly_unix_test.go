@@ -79,3 +79,24 @@ func TestCutUnderReader(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// All files of a generation are for their owner alone, those too that the library makes.
+func TestFilesAreTheOwnersAlone(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	build(t, dir, 1, doc("a", "b", "one"), doc("a", "c", "two"))
+	seen := 0
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has the mode %v", path, info.Mode())
+		}
+		seen++
+		return err
+	})
+	if err != nil || seen < 5 {
+		t.Errorf("%d files, %v", seen, err)
+	}
+}

@@ -68,6 +68,10 @@ func (a *Lexicon) Count(text string) (terms map[string]int, length int) {
 // Hebrew and Arabic; е for ё.
 func fold(s string) string { return plainLetters(strings.ToLower(s)) }
 
+// spelledOut are the Latin letters that have no accent to take off, and that people write in this way where their
+// keyboard lacks them: strasse for Straße, Lodz for Łódź.
+var spelledOut = map[rune]string{'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'ı': "i"}
+
 // plainLetters is a text in lower case without accents and vowel points.
 func plainLetters(s string) string {
 	if ascii(s) {
@@ -76,6 +80,11 @@ func plainLetters(s string) string {
 	var b strings.Builder
 	strip := false
 	for _, r := range norm.NFD.String(s) {
+		if plain := spelledOut[r]; plain != "" {
+			strip = true
+			b.WriteString(plain)
+			continue
+		}
 		switch {
 		case unicode.Is(unicode.Mn, r):
 			if strip || r == 0x308 && strings.HasSuffix(b.String(), "е") {

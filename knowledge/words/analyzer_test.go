@@ -27,6 +27,8 @@ func TestTerms(t *testing.T) {
 		{"Caroline's don't O’Brien", []string{"carolin", "dont", "o", "brien", "obrien"}},
 		{"мы тестировали тестирование ёлки", []string{"мы", "тестирова", "тестирован", "елк"}},
 		{"café CAFÉ cafe\u0301", []string{"cafe", "cafe", "cafe"}},
+		{"Straße STRASSE strasse GROẞ", []string{"strass", "strass", "strass", "gross"}},
+		{"Łódź lodz Malmø cœur Ægir", []string{"lodz", "lodz", "malmo", "coeur", "aegir"}},
 		{"ＦＵＬＬ ﬁle", []string{"full", "file"}},
 		{"データベース", []string{"デー", "ータ", "タベ", "ベー", "ース", "ス"}},
 		{"JWTを使う", []string{"jwt", "を使", "使う", "う"}},

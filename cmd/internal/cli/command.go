@@ -58,6 +58,9 @@ func operation(k call) *cobra.Command {
 	if o.Name != "" && strings.Contains(o.Name, "_") {
 		c.Aliases = []string{o.Name}
 	}
+	for _, name := range o.Names {
+		c.Aliases = append(c.Aliases, name, strings.ReplaceAll(name, "_", "-"))
+	}
 	set := c.Flags()
 	set.SortFlags = false
 	for _, f := range k.flags {

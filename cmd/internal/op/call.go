@@ -58,7 +58,8 @@ func (t *Tool) find(action string, args map[string]any) (*Operation, error) {
 	}
 	names := make([]string, 0, len(t.Operations))
 	for i := range t.Operations {
-		if prose.Fold(t.Operations[i].Name) == prose.Fold(action) {
+		same := func(name string) bool { return prose.Fold(name) == prose.Fold(action) }
+		if same(t.Operations[i].Name) || slices.ContainsFunc(t.Operations[i].Names, same) {
 			return &t.Operations[i], nil
 		}
 		names = append(names, t.Operations[i].Name)

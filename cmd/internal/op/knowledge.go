@@ -123,7 +123,7 @@ func relating(st Stores) []Operation {
 		New("remind_done", "Finish a reminder.", Changes, on(open, function(knowledge.RemindDone)), "id").
 			Shown("id", "r-1a2b3c").Guesses("done", "finish", "complete"),
 		New("consolidate", "Turn diary entries, findings and finished tasks into facts.", Changes, on(open, function(knowledge.Consolidate))).
-			Shown("dry_run", true).Guesses("promote", "compact", "merge"),
+			Shown("dry_run", true).Guesses("promote", "compact", "merge").Named("consolidate_latest"),
 	}
 }
 

@@ -112,6 +112,7 @@ type Operation struct {
 	Confirms bool           // may require confirm=true
 	Example  map[string]any // arguments of a correct call; see [Operation.Shown]
 	Also     []string       // names that people try for it; suggested, not accepted
+	Names    []string       // other names, which are accepted
 
 	byAgent   bool     // see [Operation.ByAgent]
 	long      bool     // see [Operation.Long]
@@ -237,6 +238,12 @@ func (o *Operation) shows(p Param) bool {
 // Guesses sets wrong names for the operation that callers are likely to try.
 func (o Operation) Guesses(names ...string) Operation {
 	o.Also = names
+	return o
+}
+
+// Named sets other names of the operation, under which it may be called too.
+func (o Operation) Named(names ...string) Operation {
+	o.Names = names
 	return o
 }
 
