@@ -56,6 +56,10 @@ func writeCopy(dir string, lines []*Line) error {
 		if l.foreign {
 			how := fromNow
 			switch {
+			case l.former && l.redacted:
+				how = fromBoth
+			case l.redacted:
+				how = fromRedacted
 			case l.former:
 				how = fromFormer
 			case l.erasedHere:

@@ -183,3 +183,30 @@ func versionIDs(text string) (out []string) {
 	}
 	return out
 }
+
+// DigestsIn are the digests of the lines of a file.
+func DigestsIn(text string) (out []string) {
+	for line := range strings.Lines(text) {
+		if l, err := parse([]byte(strings.TrimSuffix(line, "\n"))); err == nil {
+			out = append(out, l.digest)
+		}
+	}
+	return out
+}
+
+// Claims is a line of a replica with any members: number n, so many minutes after the others.
+func Claims(replica string, n int, l Line, key ed25519.PrivateKey) string {
+	l.ID, l.At = fmt.Sprintf("%s-%d", replica, n), time.Date(2026, 3, 1, 8, n, 0, 0, time.UTC)
+	if l.Category == "" {
+		l.Category = "arch"
+	}
+	if err := l.encode(key); err != nil {
+		panic(err)
+	}
+	return string(l.text) + "\n"
+}
+
+// KeyLine is the first line of a replica's file.
+func KeyLine(replica string, key ed25519.PrivateKey) string {
+	return Claims(replica, 1, Line{Op: opKey, Public: encodeKey(publicOf(key))}, key)
+}

@@ -247,6 +247,7 @@ func (f *Folded) asserted(l *Line, c knowledge.Checked) {
 	}
 	f.versionLines[r.ID] = append(f.versionLines[r.ID], l.ref())
 	f.spoken[spoken{r.ID, l.order.UnixNano()}] = l.writer
+	f.inherit(n, before)
 	if d := r.Dispute; d != nil {
 		for _, v := range before {
 			if v.Value == d.Value {
@@ -255,6 +256,31 @@ func (f *Folded) asserted(l *Line, c knowledge.Checked) {
 		}
 	}
 	f.carry(l, n, open)
+}
+
+// inherit notes whose lines stand behind versions that follow from others: the rest of one that was
+// interrupted, and one made of several. before are the versions that the fact had.
+func (f *Folded) inherit(n fact.ID, before []*fact.Version) {
+	for _, v := range f.State.Versions(n) {
+		if slices.Contains(before, v) {
+			continue
+		}
+		if v.Outcome == "resumed" && len(f.versionLines[v.ID]) == 0 {
+			f.versionLines[v.ID] = f.versionLines[string(v.Supersedes)]
+		}
+		for _, s := range v.Sources {
+			at := s.At.UnixNano()
+			if f.spoken[spoken{v.ID, at}].id != "" {
+				continue
+			}
+			for _, w := range before {
+				if by := f.spoken[spoken{w.ID, at}]; by.id != "" && slices.ContainsFunc(w.Sources, func(x formats.Source) bool { return x.At.Equal(s.At) && x.By == s.By && x.Kind == s.Kind }) {
+					f.spoken[spoken{v.ID, at}] = by
+					break
+				}
+			}
+		}
+	}
 }
 
 // carry handles a value that was asserted concurrently and lost to a version that has now

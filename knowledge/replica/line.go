@@ -76,7 +76,7 @@ type Line struct {
 	Public   string              `json:"public,omitempty"` // of the first line: the key that verifies the others
 	Lines    []string            `json:"lines,omitempty"`  // of an acceptance: the digests of lines of others; of an erasure: the ids of those about the fact
 
-	Redacted string `json:"redacted,omitempty"` // digest of the line before a secret was taken out of it here; formerly its checksum
+	Redacted string `json:"redacted,omitempty"` // in the copy alone: digest of the line before a secret was taken out of it here; formerly its checksum
 	Policy   int    `json:"policy"`
 
 	text       []byte // as it was read or written, with its signature and its checksum
@@ -88,6 +88,7 @@ type Line struct {
 	foreign    bool // another replica wrote it: in the copy alone
 	erasedHere bool // the store erased what it said: in the copy alone
 	former     bool // a former version took it in: it counts as it did then
+	redacted   bool // a secret was taken out of it here: in the copy alone
 
 	// What a fold finds out: see [Folded.part].
 	trusted bool // its writer is
@@ -150,6 +151,8 @@ const (
 	fromNobody          = "0000000000000000"
 	fromFormer          = "f" // before the fingerprint: a former version took the line in
 	fromErased          = "e" // what the line said was erased here
+	fromRedacted        = "r" // a secret was taken out of it here, so its member redacted is ours
+	fromBoth            = "b" // a former version took it in, and a secret was taken out of it here
 	fromNow             = "-"
 )
 
@@ -262,8 +265,11 @@ func parseLine(text []byte, most int, copied bool) (*Line, error) {
 	if l.foreign = from != ""; l.foreign && from[1:] != fromNobody {
 		l.writer.key = from[1:]
 	}
-	l.former, l.erasedHere = strings.HasPrefix(from, fromFormer), strings.HasPrefix(from, fromErased)
-	if l.foreign && len(l.Redacted) == len(l.digest) {
+	if l.foreign {
+		how := from[:1]
+		l.former, l.erasedHere, l.redacted = how == fromFormer || how == fromBoth, how == fromErased, how == fromRedacted || how == fromBoth
+	}
+	if l.redacted && len(l.Redacted) == len(l.digest) {
 		l.digest = l.Redacted
 	}
 	if _, ok := operations[l.Op]; !ok {

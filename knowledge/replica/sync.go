@@ -285,7 +285,7 @@ func (in *incoming) clean(l *Line) *Line {
 		return l
 	}
 	was := l.digest
-	l.Redacted, l.foreign = was, true
+	l.Redacted, l.foreign, l.redacted = was, true, true
 	formats.Texts(l, func(s string) string { s, _ = in.redact(s); return s })
 	if l.encode(nil) != nil || !l.sound() {
 		return l.gone("", nil)
@@ -430,10 +430,16 @@ func (p *plan) find(in incoming) (copied bool, err error) {
 		writer writer
 		seq    uint64
 	}
-	known, gone := map[statement]*Line{}, map[place]bool{}
+	type was struct {
+		writer writer
+		seq    uint64
+		digest string
+	}
+	known, gone, redacted := map[statement]*Line{}, map[place]bool{}, map[was]bool{}
 	note := func(l *Line) {
-		for _, digest := range []string{l.digest, l.Redacted} {
-			known[statement{l.writer.id, l.seq, digest}] = l
+		known[statement{l.writer.id, l.seq, l.digest}] = l
+		if l.Redacted != "" { // a former version noted here what the line was
+			redacted[was{l.writer, l.seq, l.Redacted}] = true
 		}
 		if l.Op == opGone {
 			gone[place{l.writer, l.seq}] = true
@@ -469,15 +475,15 @@ func (p *plan) find(in incoming) (copied bool, err error) {
 	}
 	for _, l := range in.lines {
 		old := known[statement{l.writer.id, l.seq, l.digest}]
-		if old == nil {
-			old = known[statement{l.writer.id, l.seq, l.formerCRC()}] // its secret was taken out by a former version
-		}
 		if old != nil && (old.writer.key != "" || l.sig == nil) {
 			continue
 		}
 		keys.verify(l)
+		if redacted[was{l.writer, l.seq, l.digest}] || redacted[was{l.writer, l.seq, l.formerCRC()}] {
+			continue
+		}
 		if old != nil {
-			if old.Redacted == "" && l.writer.key != "" { // a former version wrote it, and has signed it since
+			if !old.redacted && l.writer.key != "" { // a former version wrote it, and has signed it since
 				old.text, old.body, old.sig, old.writer = l.text, l.body, l.sig, l.writer
 				p.stale = true
 			}
@@ -489,11 +495,20 @@ func (p *plan) find(in incoming) (copied bool, err error) {
 		if gone[place{l.writer, l.seq}] || gone[place{writer{id: l.writer.id}, l.seq}] && !p.trusted.has(l.writer) {
 			continue
 		}
-		if !p.trusted.has(l.writer) && !l.fits() {
+		if l.Redacted != "" || !p.trusted.has(l.writer) && !l.fits() { // redacted is for the copy to say
 			unfit = append(unfit, l)
 			continue
 		}
-		l = in.clean(l)
+		if l = in.clean(l); l.redacted && p.own(l.ref()) { // it is said anew without its secret
+			l.Redacted, l.redacted, l.foreign = "", false, false
+			if err := l.encode(p.key); err != nil {
+				return false, err
+			}
+			l.writer = p.self()
+			if known[statement{l.writer.id, l.seq, l.digest}] != nil {
+				continue
+			}
+		}
 		l.foreign = l.foreign || !p.own(l.ref())
 		note(l)
 		p.theirs = append(p.theirs, l)
@@ -841,22 +856,24 @@ func (p *plan) erasedHere(t formats.Tombstone, st *state.State, n fact.ID) *form
 	return &e
 }
 
-// marked are versions with the mark of what nobody has asserted here.
+// marked are versions with the mark of what nobody has asserted here. What no confirmed line stands
+// behind has it, and so does what no line is found for.
 func (p *plan) marked(vs []*fact.Version) []*fact.Version {
 	out := make([]*fact.Version, len(vs))
 	for i, v := range vs {
 		w := *v
 		w.Sources = slices.Clone(v.Sources)
+		refs := p.folded.versionLines[v.ID]
+		w.TakenIn = !slices.ContainsFunc(refs, func(r ref) bool { return p.folded.confirmed[r] })
 		for j, s := range w.Sources {
-			if from := p.folded.spoken[spoken{v.ID, s.At.UnixNano()}]; from.id != "" && !p.own(ref{writer: from}) {
+			from := p.folded.spoken[spoken{v.ID, s.At.UnixNano()}]
+			if from.id == "" && w.TakenIn && len(refs) > 0 {
+				from = refs[0].writer
+			}
+			if from.id != "" && !p.own(ref{writer: from}) {
 				w.Sources[j].Replica = from.id
 			}
 		}
-		refs := p.folded.versionLines[v.ID]
-		if len(refs) == 0 && v.Outcome == "resumed" {
-			refs = p.folded.versionLines[string(v.Supersedes)]
-		}
-		w.TakenIn = len(refs) > 0 && !slices.ContainsFunc(refs, func(r ref) bool { return p.folded.confirmed[r] })
 		out[i] = &w
 	}
 	return out
