@@ -106,6 +106,7 @@ func (s *Store) Import(ctx context.Context, a PlanFile) (ImportedPlan, error) {
 		x.Title = in.line(where, x.Title, MaxTitle)
 		x.Description = in.text(fmt.Sprintf("line %d: description", x.Line), x.Description)
 		x.References = in.references(x.References)
+		x.Why = in.text(fmt.Sprintf("line %d: state", x.Line), x.Why)
 	}
 	if in.err != nil {
 		return ImportedPlan{}, in.err
@@ -146,12 +147,16 @@ func (a PlanFile) read(root string) (text []byte, name string, err error) {
 // What the file says as it did before changes nothing: somebody may have set it otherwise here.
 func (p project) adopt(hash string, w taskChange, file string, from *plan.Plan, now time.Time, r *ImportedPlan) (events []event, err error) {
 	known, taken, named := map[string]*record{}, map[string]bool{}, map[string]bool{} // by item, by id, by id
+	issues := map[string]*record{}                                                    // by id in another program, wherever its file was
 	all := slices.SortedFunc(maps.Values(p), byAge)
 	for _, x := range all {
 		taken[x.ID] = true
 		for _, name := range append(slices.Clone(x.FormerPlans), x.Plan) {
 			if known[name] == nil || name == x.Plan {
 				known[name] = x
+			}
+			if file, id, _ := strings.Cut(name, "#"); strings.HasSuffix(file, ".jsonl") {
+				issues[id] = x
 			}
 		}
 	}
@@ -164,6 +169,11 @@ func (p project) adopt(hash string, w taskChange, file string, from *plan.Plan, 
 		old := p[it.ID]
 		if old == nil || used[old.ID] { // a line that was copied with its comment is a new item
 			if old = known[name]; old != nil && (used[old.ID] || named[old.ID]) {
+				old = nil
+			}
+		}
+		if old == nil && from.Program != "" {
+			if old = issues[it.Name]; old != nil && used[old.ID] {
 				old = nil
 			}
 		}
@@ -204,7 +214,7 @@ func (p project) adopt(hash string, w taskChange, file string, from *plan.Plan, 
 				r.FinishedHere = append(r.FinishedHere, x.ID)
 			}
 			continue
-		case !x.plan(w, it, parent, after, now):
+		case !x.plan(w, it, from.Program != "", parent, after, now):
 			left[x.ID] = true
 			r.OfOthers = append(r.OfOthers, x.ID+" ("+x.Assignee+")")
 		}
@@ -252,7 +262,8 @@ func (p project) adopt(hash string, w taskChange, file string, from *plan.Plan, 
 		switch {
 		case old == nil:
 			r.Created++
-		case old.Title != x.Title || old.Description != x.Description || old.Parent != x.Parent || !slices.Equal(old.After, x.After):
+		case old.Title != x.Title || old.Description != x.Description || old.Parent != x.Parent || !slices.Equal(old.After, x.After),
+			old.Assignee != x.Assignee, old.State != x.State && x.State != Completed:
 			r.Changed++
 		case old.State == x.State && !left[x.ID]:
 			r.Unchanged++
@@ -275,31 +286,61 @@ func (p project) adopt(hash string, w taskChange, file string, from *plan.Plan, 
 	return append(events, canceled...), nil
 }
 
-// plan makes an open task, whose state is empty if it is new, what its item says. ok is false if
-// that is for others to change.
-func (x *record) plan(w taskChange, it plan.Item, parent string, after []string, now time.Time) (ok bool) {
+// plan makes an open task, whose state is empty if it is new, what its item says. The item of another
+// program also says who works on it, or that it rests. ok is false if that is for others to change.
+func (x *record) plan(w taskChange, it plan.Item, program bool, parent string, after []string, now time.Time) (ok bool) {
 	created, completed := x.State == "", it.State == string(Completed)
 	waits := !slices.Equal(after, x.PlanAfter) && !slices.Equal(after, x.After)
+	steps := program && !created && (it.State != x.PlanState || it.Assignee != x.PlanAssignee)
 	switch {
 	case created:
 		x.State, x.Phase, x.References = Created, it.Phase, it.References // Created also if somebody works on it: nobody here does yet
-		if it.State == string(Canceled) {
-			x.State = Canceled
+		if s := State(it.State); s == Canceled || s == Completed || program && s != "" {
+			x.State = s
 		}
-		x.History = []Transition{{To: x.State, By: w.by, At: now, Parent: parent}}
-		if completed {
-			x.State, x.History[0].To = Completed, Completed
+		x.History = []Transition{{To: x.State, By: w.by, At: now, Why: it.Why, Parent: parent}}
+		if program {
+			x.Assignee, x.History[0].Assignee = it.Assignee, it.Assignee
 		}
-	case !w.may(x.Task) && (completed || waits || it.Title != x.Title || it.Description != x.Description):
+	case !w.may(x.Task) && (completed || waits || steps || it.Title != x.Title || it.Description != x.Description):
 		return false
 	case completed:
 		x.complete(w.by, "completed in the plan", now)
+	case steps:
+		x.follow(w.by, it, now)
+	}
+	if program {
+		x.PlanState, x.PlanAssignee = it.State, it.Assignee
 	}
 	if waits {
 		x.After = after
 	}
 	x.Title, x.Description, x.PlanAfter = it.Title, it.Description, after
 	return true
+}
+
+// follow does to a task what became of its item in another program since it was last read. What
+// was done here meanwhile stays.
+func (x *record) follow(by string, it plan.Item, now time.Time) {
+	to := State(it.State)
+	switch {
+	case it.State == x.PlanState:
+		to = x.State
+	case to == "" && x.State == InputRequired: // it no longer rests
+		to = Created
+	case to == "" || x.State == Working && to != InputRequired:
+		to = x.State
+	}
+	step := Transition{From: x.State, To: to, By: by, At: now, Why: it.Why}
+	if it.Assignee != x.PlanAssignee && x.Assignee == x.PlanAssignee {
+		x.Assignee, step.Assignee = it.Assignee, it.Assignee
+	} else if to == x.State {
+		return
+	}
+	if x.State == Working && to != Working {
+		x.WorkedAt = now
+	}
+	x.State, x.History = to, append(slices.Clip(x.History), step)
 }
 
 // name records the item that a task was read from.

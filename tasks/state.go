@@ -77,8 +77,12 @@ type thread struct {
 	Artifacts   []Artifact   `json:"artifacts,omitempty"`
 
 	// What its plan said when it was last read. Somebody may have changed it here since.
-	PlanParent  string   `json:"plan_parent,omitempty"`
-	PlanAfter   []string `json:"plan_after,omitempty"`
+	PlanParent string   `json:"plan_parent,omitempty"`
+	PlanAfter  []string `json:"plan_after,omitempty"`
+
+	PlanState    string `json:"plan_state,omitempty"`
+	PlanAssignee string `json:"plan_assignee,omitempty"`
+
 	FormerPlans []string `json:"former_plans,omitempty"` // its items in other files that it was read from before
 }
 

@@ -33,8 +33,9 @@ type Item struct {
 	Name        string // what the item is called in the file, the same at the next reading
 	Title       string
 	Description string
-	State       string // Completed, Working or Canceled; empty: to be done
-	Assignee    string // only written
+	State       string // Completed, Working, Canceled, or InputRequired of a task of beads that rests; empty: to be done
+	Why         string // of that state, in words
+	Assignee    string // read from beads only
 	Parent      int    // index of the item above it, -1 for none
 	After       []int  // indexes of the items that it waits for
 	Line        int    // 1 is the first
@@ -269,12 +270,46 @@ type issue struct {
 	External     string `json:"external_ref"`
 	Kind         string `json:"issue_type"`
 	Reason       string `json:"close_reason"`
+	Due          string `json:"due_at"`
+	Until        string `json:"defer_until"` // it rests until then
+	Priority     *int
 	Labels       []string
 	Comments     []json.RawMessage
-	Dependencies []struct {
-		On   string `json:"depends_on_id"`
-		Type string
+	Dependencies []dependency
+}
+
+// dependency is a link to another issue.
+type dependency struct {
+	On   string `json:"depends_on_id"`
+	Type string
+}
+
+// name is a name that a task can be assigned to.
+var name = formats.Regexp(`^[\pL\d][\pL\d@._+-]{0,63}$`)
+
+// usual is the priority of an issue that nobody gave another.
+const usual = 2
+
+// state is the state of a task that an issue becomes. One that rests waits for a person: nobody is
+// offered it. What waits for other issues waits for their tasks.
+func (x issue) state(p *Plan) (state, why string) {
+	waits := slices.ContainsFunc(x.Dependencies, func(d dependency) bool { return d.Type == "blocks" || d.Type == "" })
+	switch {
+	case x.Status == "closed":
+		return "Completed", ""
+	case x.Status == "in_progress", x.Status == "hooked":
+		return "Working", x.Status + " in beads"
+	case x.Status == "deferred", x.Until != "":
+		if x.Until != "" {
+			return "InputRequired", "deferred in beads until " + x.Until
+		}
+		return "InputRequired", "deferred in beads"
+	case x.Status == "blocked" && !waits:
+		return "InputRequired", "blocked in beads"
+	case x.Status != "" && x.Status != "open" && x.Status != "blocked":
+		p.LeftOut["states of their own, such as "+x.Status]++
 	}
+	return "", ""
 }
 
 // parseBeads reads the issues of beads, one JSON object a line. Epics are phases,
@@ -305,8 +340,12 @@ func parseBeads(text []byte) (*Plan, error) {
 		}
 		index[x.ID] = len(all)
 		all = append(all, x)
-		p.Items = append(p.Items, Item{Name: x.ID, Title: x.Title, Description: x.text(), Parent: -1, Line: n, Phase: x.Kind == "epic",
-			State: map[string]string{"closed": "Completed", "in_progress": "Working"}[x.Status]})
+		it := Item{Name: x.ID, Title: x.Title, Description: x.text(), Parent: -1, Line: n, Phase: x.Kind == "epic"}
+		it.State, it.Why = x.state(p)
+		if name().MatchString(x.Assignee) {
+			it.Assignee = x.Assignee
+		}
+		p.Items = append(p.Items, it)
 	}
 	if len(all) == 0 {
 		return nil, ErrNone
@@ -315,8 +354,14 @@ func parseBeads(text []byte) (*Plan, error) {
 		to := &p.Items[i]
 		p.LeftOut["labels"] += len(x.Labels)
 		p.LeftOut["comments"] += len(x.Comments)
-		if x.Assignee != "" {
+		if x.Assignee != to.Assignee {
 			p.LeftOut["assignees"]++
+		}
+		if x.Priority != nil && *x.Priority != usual {
+			p.LeftOut["priorities"]++
+		}
+		if x.Due != "" {
+			p.LeftOut["due dates"]++
 		}
 		if x.External != "" {
 			to.References = append(to.References, x.External)

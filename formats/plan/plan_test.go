@@ -122,7 +122,7 @@ func TestBeads(t *testing.T) {
 	}, shown(p)); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(map[string]int{"labels": 2, "comments": 0, "assignees": 1, "deleted issues": 1, "links to issues that are not there": 1}, p.LeftOut); d != "" {
+	if d := cmp.Diff(map[string]int{"labels": 2, "comments": 0, "priorities": 1, "deleted issues": 1, "links to issues that are not there": 1}, p.LeftOut); d != "" {
 		t.Error(d)
 	}
 }
