@@ -36,7 +36,8 @@ type StoreStatus struct {
 	Dir        string    `json:"dir"`
 	Rooms      []Room    `json:"rooms"`
 
-	Brings string `json:"repository_brings,omitempty"` // what the repository holds and nobody took in
+	Brings string    `json:"repository_brings,omitempty"` // what the repository holds and nobody took in
+	Synced time.Time `json:"synced,omitzero"`             // when facts were last shared through the repository
 
 	settings []string // of the repository, that do not count
 }
@@ -64,6 +65,9 @@ func Status(ctx context.Context, s *knowledge.Store, _ knowledge.NoArgs) (StoreS
 		r.Reminders = len(reminder.Open(st.Reminders))
 		r.Disputes = len(state.OpenDisputes(st, st.Disputed, now))
 		r.UpdatedAt, r.Commits = st.At(), st.Seq()
+		if st.Replica != nil {
+			r.Synced = st.Replica.Synced
+		}
 		return nil
 	})
 	r.Brings = knowledge.RepositoryBrings(ctx, s)

@@ -138,7 +138,7 @@ func (r *run) listening(ctx context.Context, sc op.Scope, a serveArgs, logger *s
 	}
 	calls := webCalls{r.account, sc}
 	return web.New(web.Options{
-		Version: build().Version, Tools: r.stores.served(), Own: webProject(p.Project), Projects: calls.projects,
+		Version: build().Version, Tools: r.stores.served(), PageTools: []*op.Tool{syncTool(r.stores)}, Own: webProject(p.Project), Projects: calls.projects,
 		Tokens: tokens, Hosts: append(hosts, names...), ProxyHosts: a.Host, Loopback: loopback, TLS: certificate != nil, ReadOnly: a.ReadOnly,
 		MCP: calls.mcp, Tasks: r.stores.table().Tasks, Watch: calls.watch, OnAnswer: calls.count, Logger: logger,
 	}), certificate, nil

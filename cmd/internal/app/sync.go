@@ -39,8 +39,12 @@ type trustedReplica struct {
 	Replica string `json:"replica,omitempty" arg:"1" jsonschema:"its id, or the fingerprint of its key (lean-ctx sync replicas)"`
 }
 
-// at is the project of a call. A project in a team has no sync.
+// at is the project of a call. A project in a team has no sync. The page of somebody who reaches no
+// files of this machine has none either: the memory in the repository is files.
 func (c repositorySync) at(ctx context.Context, sc op.Scope) (projectStores, error) {
+	if g := sc.Grant; g != nil && g.NoFiles {
+		return projectStores{}, &op.ForbiddenError{What: "sync reads and writes the repository's files, which this access does not reach"}
+	}
 	w, err := c.stores.of(ctx, sc)
 	if err != nil {
 		return w, err

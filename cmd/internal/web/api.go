@@ -71,6 +71,16 @@ func (s *Server) call(ctx context.Context, tool, action string, args map[string]
 	return t.Call(ctx, action, args)
 }
 
+// callByPage is call for the page, which has some tools more.
+func (s *Server) callByPage(ctx context.Context, tool, action string, args map[string]any) (op.Answer, error) {
+	for _, t := range s.o.PageTools {
+		if t.Name == tool {
+			return t.Call(ctx, action, args)
+		}
+	}
+	return s.call(ctx, tool, action, args)
+}
+
 type unknownToolError struct{ name string }
 
 func (e *unknownToolError) Error() string { return fmt.Sprintf("unknown tool %.40q", e.name) }

@@ -54,8 +54,9 @@ import (
 // Options are what a [Server] serves. Logger, Hosts and what is a func may be nil:
 // then that part is not there.
 type Options struct {
-	Version string
-	Tools   []*op.Tool
+	Version   string
+	Tools     []*op.Tool
+	PageTools []*op.Tool // that the page's buttons call besides; programs do not reach them
 
 	Own      Project                                  // the project at /
 	Projects func(context.Context) ([]Project, error) // all that are known
@@ -288,7 +289,7 @@ func (s *Server) mount(p Project, prefix string) *projectHandler {
 	if m.feed != nil {
 		mux.HandleFunc("GET /events", m.feed.serve)
 	}
-	mux.Handle("/", s.people(page.New(page.Options{Call: s.call, Project: p.Name, Prefix: prefix})))
+	mux.Handle("/", s.people(page.New(page.Options{Call: s.callByPage, Project: p.Name, Prefix: prefix})))
 	m.Handler = mux
 	s.projects[prefix+" "+p.Hash] = m
 	return m

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"maps"
@@ -54,10 +55,12 @@ func (h *handler) outcome(id string) *outcome {
 
 // button is an operation that a form calls.
 type button struct {
+	tool   string // [tool] unless it is given
 	action string
 	fields []string       // of the form, that become arguments
 	fixed  map[string]any // arguments that the button stands for
 	shown  bool           // asserts the value that the page showed
+	waits  bool           // accepts the changes that the page showed, and no others
 }
 
 var buttons = map[string]button{
@@ -74,6 +77,8 @@ var buttons = map[string]button{
 	"question": {action: "questions", fields: []string{"category", "key", "questions"}},
 	"relate":   {action: "relate", fields: []string{"category", "key", "target", "kind"}},
 	"unrelate": {action: "unrelate", fields: []string{"category", "key", "target", "kind"}},
+	"take-in":  {tool: syncTool},
+	"accept":   {tool: syncTool, waits: true, fixed: map[string]any{"yes": true}},
 }
 
 // maxForm is in bytes: a value has at most 64 KiB, and a form writes a byte as three.
@@ -104,7 +109,7 @@ func (h *handler) do(w http.ResponseWriter, r *http.Request) {
 		u = &url.URL{Path: q.Prefix + "/"}
 	}
 	v := u.Query()
-	v.Set("outcome", h.keep(text, kind, kind == "done" && b.action != "undo"))
+	v.Set("outcome", h.keep(text, kind, kind == "done" && b.action != "undo" && b.tool == ""))
 	u.RawQuery, u.Fragment = v.Encode(), ""
 	w.Header().Set("Location", u.String())
 	w.WriteHeader(http.StatusSeeOther)
@@ -119,12 +124,15 @@ func (q *request) press(b button) (text, kind string) {
 			args[name] = strings.ReplaceAll(value, "\r\n", "\n")
 		}
 	}
-	if b.shown {
+	switch {
+	case b.shown:
 		err = q.shown(args)
+	case b.waits:
+		err = q.stillWaiting()
 	}
 	if err == nil {
 		var a op.Answer
-		a, err = q.h.o.Call(asUser(q.Context()), tool, b.action, args)
+		a, err = q.h.o.Call(asUser(q.Context()), cmp.Or(b.tool, tool), b.action, args)
 		if err == nil {
 			text, err = a.Render()
 		}
@@ -140,8 +148,20 @@ func (q *request) press(b button) (text, kind string) {
 	return f.Title + ": " + f.Text, "failed"
 }
 
+// errWaiting tells that other changes wait than those that the page showed.
+var errWaiting = errors.New("what waits has changed since the page was loaded; look at it again")
+
 // errChanged tells that what the page showed is not what is there.
 var errChanged = errors.New("the fact has changed since the page was loaded; look at it again")
+
+// stillWaiting refuses to accept what the page did not show: a pull may have brought more meanwhile.
+func (q *request) stillWaiting() error {
+	now, err := q.waiting()
+	if err == nil && waitingID(now) != q.PostForm.Get("id") {
+		err = errWaiting
+	}
+	return err
+}
 
 // shown adds the value that the page showed to the arguments, if it is still current.
 func (q *request) shown(args map[string]any) error {

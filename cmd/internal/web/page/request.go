@@ -100,9 +100,11 @@ type frame struct {
 	Events   string // the address of the feed, nothing for a page about the past
 	Then     string // the instant in words
 	Slider   slider
-	Doubts   int // open disputes
+	Doubts   int    // open disputes
+	Brings   string // what the repository holds and nobody took in, in a sentence
 	Outcome  *outcome
 	ReadOnly bool
+	Syncs    bool // what the repository brings can be taken in here
 }
 
 // slider is what the slider of days shows, in days since 1970.
@@ -116,6 +118,7 @@ func (q *request) frame(template string, data any) frame {
 	f := frame{
 		links: q.links, Project: q.h.o.Project, View: strings.TrimSuffix(template, ".html"), Data: data, Query: q.query(),
 		Events: q.Prefix + "/events", Doubts: q.status.Disputes, Outcome: q.h.outcome(q.URL.Query().Get("outcome")), ReadOnly: readOnly(q.Request),
+		Brings: q.status.Brings, Syncs: syncs(q.Request),
 	}
 	last := now.Unix() / 86400
 	f.Slider = slider{last - 1, last, last, day(now)}
@@ -136,6 +139,13 @@ func (q *request) frame(template string, data any) frame {
 func readOnly(r *http.Request) bool {
 	g := op.GrantOf(r.Context())
 	return g != nil && g.ReadOnly
+}
+
+// syncs reports whether a request may share facts through the repository, whose memory is files of
+// this machine.
+func syncs(r *http.Request) bool {
+	g := op.GrantOf(r.Context())
+	return g == nil || !g.ReadOnly && !g.NoFiles
 }
 
 // pager is where in a list the page is. Pages count from 1.

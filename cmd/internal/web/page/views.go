@@ -2,7 +2,10 @@ package page
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"html/template"
 	"slices"
 	"strings"
@@ -17,10 +20,14 @@ import (
 	"leanctx/knowledge/drawing"
 	"leanctx/knowledge/history"
 	"leanctx/knowledge/listing"
+	"leanctx/knowledge/replica"
 	"leanctx/tasks"
 )
 
-const tool = "knowledge" // of most operations
+const (
+	tool     = "knowledge" // of most operations
+	syncTool = "sync"      // shares facts through the repository
+)
 
 // factList is the rows of a room, the latest facts, or what a search found.
 type factList struct {
@@ -213,6 +220,8 @@ const maxPairs = 20
 
 // doubtsPage is what the memory doubts.
 type doubtsPage struct {
+	Waiting  []replica.Waiting // from the repository, for a person
+	ID       string            // of all that waits
 	Open     []knowledge.DisputeInfo
 	Settled  []knowledge.DisputeInfo // the latest
 	Report   advice.Report
@@ -221,12 +230,41 @@ type doubtsPage struct {
 	Searched bool // duplicates take up to a second: the page is there before they are looked for
 }
 
+// maxNamed is how many changes that wait are named.
+const maxNamed = 500
+
+// Named are the changes that wait, as many as are named.
+func (d *doubtsPage) Named() []replica.Waiting { return d.Waiting[:min(maxNamed, len(d.Waiting))] }
+
+// Unnamed counts those that wait besides.
+func (d *doubtsPage) Unnamed() int { return len(d.Waiting) - len(d.Named()) }
+
+// waiting are the changes that lines of replicas which are not trusted would make.
+func (q *request) waiting() ([]replica.Waiting, error) {
+	r, err := call[replica.Report](q, syncTool, "", map[string]any{"check": true})
+	return r.Waiting, err
+}
+
+// waitingID stands for changes that wait, in the form that accepts them.
+func waitingID(list []replica.Waiting) string {
+	h := sha256.New()
+	for _, w := range list {
+		_, _ = fmt.Fprintf(h, "%q\n", []any{w.Fact, w.Change, w.Replicas, w.By}) // a hash takes everything
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
 func doubts(q *request) (any, error) {
 	all, err := call[listing.DisputeList](q, tool, "disputes", map[string]any{"state": "all", "limit": 1000})
 	if err != nil {
 		return nil, err
 	}
 	d := doubtsPage{Past: !q.asOf.IsZero(), Searched: q.URL.Query().Get("look") != ""}
+	if !d.Past && !q.status.Synced.IsZero() {
+		// Where it cannot be told, as in a team, nothing waits.
+		d.Waiting, _ = q.waiting()
+		d.ID = waitingID(d.Waiting)
+	}
 	for _, x := range all.Disputes {
 		switch {
 		case d.Past && x.At.After(q.asOf):
