@@ -78,8 +78,11 @@ func openDispute(f state.Facts, d formats.Dispute, old *fact.Version, present ti
 	by.Confidence = d.Confidence
 	why, open := protection(f, by, old), 0
 	for _, x := range slices.Backward(f.Disputes(fact.IDOf(d.Category, d.Key))) {
+		if x.State != formats.DisputeOpen && x.State != formats.DisputeRejected {
+			continue
+		}
 		current := state.DisputeState(f, x, present)
-		if sameDispute(x, d) && (current == formats.DisputeRejected || current == formats.DisputeOpen) {
+		if (current == formats.DisputeRejected || current == formats.DisputeOpen) && sameDispute(x, d) {
 			return nil, DisputeNote{&x, why, old}
 		}
 		if current == formats.DisputeOpen {

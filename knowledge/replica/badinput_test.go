@@ -302,6 +302,11 @@ func TestAnyOrderOfLinesGivesTheSame(t *testing.T) {
 		slices.Reverse(lines)
 		lines = append(lines[1:], lines[0])
 		c.put("mixed.jsonl", strings.Join(lines, ""))
+		for _, m := range []*machine{a, b} {
+			if _, err := replica.Trust(t.Context(), c.store, c.root, m.id); err != nil {
+				t.Fatal(err)
+			}
+		}
 		c.sync(t)
 		if got := c.export(t); got != want {
 			t.Errorf("another order gives another state: %s", difference(want, got))

@@ -149,7 +149,7 @@ func (f *Folded) guard(inside []*Line, h home) {
 }
 
 // admit folds the lines from outside that are about nothing inside, and holds the others.
-func (f *Folded) admit(inside, outside []*Line, h home) {
+func (f *Folded) admit(inside, outside []*Line, h home, t *trust) {
 	var free []*Line
 	erased := erasures(inside)
 	for _, l := range f.bounded(outside) {
@@ -163,6 +163,9 @@ func (f *Folded) admit(inside, outside []*Line, h home) {
 	}
 	f.admits = true
 	for _, l := range f.keep(free) {
+		if t.stopped() {
+			return
+		}
 		if f.takesPlace(l, h) {
 			f.Held = append(f.Held, l)
 			continue

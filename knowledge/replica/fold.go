@@ -84,10 +84,13 @@ func Fold(lines []*Line, t *trust, h home) *Folded {
 	lines = f.ordered(lines)
 	inside, outside := f.part(lines, t)
 	for _, l := range f.keep(inside) {
+		if t.stopped() {
+			return f
+		}
 		f.apply(l)
 	}
 	f.guard(inside, h)
-	f.admit(inside, outside, h)
+	f.admit(inside, outside, h, t)
 	return f
 }
 
@@ -225,7 +228,9 @@ func (f *Folded) unseen(l *Line) func(*fact.Version) bool {
 func (f *Folded) assert(l *Line) { f.asserted(l, l.checked()) }
 
 func (f *Folded) asserted(l *Line, c knowledge.Checked) {
-	c.Unseen = f.unseen(l)
+	if !f.admits { // the newest value of outsiders counts, and the others are its history
+		c.Unseen = f.unseen(l)
+	}
 	events, r, err := knowledge.Assert(portableFacts{f.State}, c, l.order)
 	if err != nil {
 		// What others asserted meanwhile leaves no room for it as it was asserted: too many names,
@@ -240,7 +245,12 @@ func (f *Folded) asserted(l *Line, c knowledge.Checked) {
 		f.lines[n] = append(f.lines[n], l) // it names the fact by an alias
 	}
 	before := f.State.Versions(n)
-	open := state.OpenDisputes(f.State, f.State.Disputes(n), l.order)
+	var open []formats.Dispute
+	if f.admits {
+		events = slices.DeleteFunc(events, func(e state.Event) bool { return e.Dispute != nil })
+	} else {
+		open = state.OpenDisputes(f.State, f.State.Disputes(n), l.order)
+	}
 	f.commit(l, events...)
 	if r.Outcome == knowledge.Disputed {
 		return
@@ -248,7 +258,7 @@ func (f *Folded) asserted(l *Line, c knowledge.Checked) {
 	f.versionLines[r.ID] = append(f.versionLines[r.ID], l.ref())
 	f.spoken[spoken{r.ID, l.order.UnixNano()}] = l.writer
 	f.inherit(n, before)
-	if d := r.Dispute; d != nil {
+	if d := r.Dispute; d != nil && !f.admits {
 		for _, v := range before {
 			if v.Value == d.Value {
 				f.disputeLines[d.ID] = append(f.disputeLines[d.ID], f.versionLines[v.ID]...)
@@ -288,20 +298,25 @@ func (f *Folded) inherit(n fact.ID, before []*fact.Version) {
 // the value.
 func (f *Folded) carry(l *Line, n fact.ID, open []formats.Dispute) {
 	current := fact.Current(f.State.Versions(n), l.order)
-	if current == nil || current.Also {
+	if current == nil || current.Also || len(open) == 0 {
+		return
+	}
+	if len(f.State.Disputes(n)) >= mostCarried {
 		return
 	}
 	for _, d := range open {
 		if refs := f.disputeLines[d.ID]; l.apart(refs) && state.DisputeState(f.State, d, l.order) == formats.DisputeClosed && verdict.Compare(current.Key, current.Value, d.Value) != verdict.Equal {
-			f.commit(l, knowledge.OpenDispute(portableFacts{f.State}, formats.Dispute{Value: d.Value, Confidence: d.Confidence, Source: d.Source}, current, l.order)...)
-			for _, x := range f.State.Disputes(n) {
-				if x.Against == current.ID && x.Value == d.Value {
-					f.disputeLines[x.ID] = append(f.disputeLines[x.ID], refs...)
-				}
+			for _, e := range knowledge.OpenDispute(portableFacts{f.State}, formats.Dispute{Value: d.Value, Confidence: d.Confidence, Source: d.Source}, current, l.order) {
+				f.commit(l, e)
+				f.disputeLines[e.Dispute.ID] = append(f.disputeLines[e.Dispute.ID], refs...)
 			}
 		}
 	}
 }
+
+// mostCarried is how many disputes of a fact there are, open or not, while values that lost are still
+// carried to the version that follows. Each of them is looked at for each new value.
+const mostCarried = 100
 
 // retract ends a fact, or one of its values. Its writer must have seen all that was
 // asserted of it: otherwise the removal stands as a dispute, and nothing ends.

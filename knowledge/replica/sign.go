@@ -3,6 +3,7 @@ package replica
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
@@ -120,7 +121,12 @@ func publicOf(key ed25519.PrivateKey) ed25519.PublicKey {
 type trust struct {
 	bound map[string]string // the key that the lines of a replica must have, by its id
 	keys  map[string]bool   // all of them: a replica that takes a new id keeps its key
+
+	ctx context.Context // of the command that folds; nil: nothing ends it
 }
+
+// stopped reports whether the command that folds was ended. Then what was folded is of no use.
+func (t *trust) stopped() bool { return t != nil && t.ctx != nil && t.ctx.Err() != nil }
 
 func (t *trust) add(id, key string) {
 	if t.bound == nil {

@@ -108,28 +108,37 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 		r.Check, r.Warnings = o.Check, warnings
 		return r, err
 	}
-	in := incoming{project: o.Project, redact: s.Redact, now: s.Now()}
-	in.read(files)
+	read := func() incoming {
+		in := incoming{project: o.Project, redact: s.Redact, now: s.Now()}
+		in.read(files)
+		return in
+	}
+	in := read()
 	if !o.Check {
 		if err := ensureKey(ctx, s); err != nil {
 			return Report{}, err
 		}
 	}
 	// Folding what others wrote takes its time. Meanwhile others may write here: the store is locked
-	// only for what comes out of it, unless something was written.
+	// only for what comes out of it. If something was written meanwhile it is folded anew, under the
+	// lock at last.
 	var p *plan
 	var planned uint64
 	plan := func(st *state.State, now time.Time) (err error) {
 		planned = st.Seq()
-		p, err = newPlan(st, s.Dir(), in, o, now)
+		p, err = newPlan(ctx, st, s.Dir(), in, o, now)
 		return err
 	}
-	err = s.View(ctx, plan)
-	if err == nil && !o.Check {
+	for again := range maxPlans {
+		if err = s.View(ctx, plan); err != nil || o.Check {
+			break
+		}
 		err = knowledge.TakeIn(ctx, s, func(st *state.State, now time.Time) ([]state.Event, error) {
 			if st.Seq() != planned {
-				in = incoming{project: o.Project, redact: s.Redact, now: s.Now()} // a plan changes the lines
-				in.read(files)
+				if again+1 < maxPlans {
+					return nil, errWritten
+				}
+				in = read() // a plan changes the lines
 				if err := plan(st, now); err != nil {
 					return nil, err
 				}
@@ -139,6 +148,10 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 			}
 			return p.events, writeCopy(s.Dir(), p.all())
 		})
+		if !errors.Is(err, errWritten) {
+			break
+		}
+		in = read()
 	}
 	if err != nil {
 		return Report{}, err
@@ -165,6 +178,11 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 	}
 	return r, nil
 }
+
+// maxPlans is how often a sync plans, if others write meanwhile.
+const maxPlans = 4
+
+var errWritten = errors.New("something was written here meanwhile")
 
 // ensureKey has a store have its private key. Two syncs at once make one.
 func ensureKey(ctx context.Context, s *knowledge.Store) error {
@@ -308,6 +326,7 @@ type plan struct {
 	key     ed25519.PrivateKey
 	trusted *trust
 	former  bool // a former version synced it last: its lines have no signatures
+	ctx     context.Context
 }
 
 func (p *plan) all() []*Line { return slices.Concat(p.known, p.ours, p.theirs) }
@@ -315,8 +334,8 @@ func (p *plan) all() []*Line { return slices.Concat(p.known, p.ours, p.theirs) }
 // idle reports whether there is nothing to commit.
 func (p *plan) idle() bool { return len(p.ours)+len(p.theirs) == 0 && !p.stale }
 
-func newPlan(st *state.State, dir string, in incoming, o Options, now time.Time) (*plan, error) {
-	p := &plan{}
+func newPlan(ctx context.Context, st *state.State, dir string, in incoming, o Options, now time.Time) (*plan, error) {
+	p := &plan{ctx: ctx}
 	if st.Replica != nil {
 		p.next = *st.Replica
 	}
@@ -338,6 +357,9 @@ func newPlan(st *state.State, dir string, in incoming, o Options, now time.Time)
 	}
 	home := homeOf(st)
 	base := Fold(p.known, p.trusted, home)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	var renamed []formats.Rename
 	p.ours, renamed = base.diff(st, p.next.At)
 	p.ours = append(p.vouch(base), p.ours...)
@@ -345,6 +367,9 @@ func newPlan(st *state.State, dir string, in incoming, o Options, now time.Time)
 		return nil, err
 	}
 	if err := p.fold(home, o); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	p.advance(st.Seq()+1, now)
@@ -386,8 +411,15 @@ func (p *plan) unlock(dir string, check bool) (err error) {
 		p.rename(fmt.Sprintf("the key of %s is not here any more; this store is a replica of its own from now on, and others have to trust it anew", n.ID))
 	}
 	n.Key = public
-	p.trusted = trustOf(n, p.self().key)
+	p.trusted = p.trustOf(n)
 	return nil
+}
+
+// trustOf is whom the store trusts, for folds that end with the command.
+func (p *plan) trustOf(n *formats.Replica) *trust {
+	t := trustOf(n, p.self().key)
+	t.ctx = p.ctx
+	return t
 }
 
 // rename has this store write under a new id from now on.
@@ -554,7 +586,7 @@ func (p *plan) sign(project Project, copied bool) error {
 		_, _ = rand.Read(id[:]) // it never fails
 		n.ID = hex.EncodeToString(id[:])
 	}
-	p.trusted = trustOf(n, p.self().key)
+	p.trusted = p.trustOf(n)
 	self := p.self()
 	written, last, named := map[string]uint64{}, (*Project)(nil), false
 	for _, l := range p.known {
@@ -642,6 +674,9 @@ func (p *plan) fold(h home, o Options) error {
 	for range 5 {
 		all := p.all()
 		p.folded = Fold(all, p.trusted, h)
+		if p.trusted.stopped() {
+			return p.ctx.Err()
+		}
 		waiting, accept := p.folded.waiting(all, p.trusted, h)
 		if p.report.Waiting = waiting; len(waiting) == 0 || !o.Accept || o.Check {
 			break
@@ -674,6 +709,9 @@ const maxFolds = 3
 // and the next sync does not have it. So the rest is folded as the next sync will fold it.
 func (p *plan) leaveOut(h home) {
 	for i := 0; ; i++ {
+		if p.trusted.stopped() {
+			return // the plan is of no use
+		}
 		held := setOf(p.folded.Held)
 		left := slices.DeleteFunc(slices.Clone(p.theirs), func(l *Line) bool {
 			if held[l] || i >= maxFolds && !l.guards {
