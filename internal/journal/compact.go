@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"runtime/debug"
 	"sync"
 	"time"
 )
@@ -194,9 +195,9 @@ func (b *background[S, E]) start(l *Log[S, E]) {
 	var ctx context.Context
 	ctx, b.cancel = context.WithCancel(context.Background())
 	b.l, b.written = l, make(chan struct{}, 1)
-	b.wg.Go(func() { b.compact(ctx) })
+	b.keepGoing(ctx, b.compact)
 	if l.replica != nil {
-		b.wg.Go(func() { l.replica.follow(ctx) })
+		b.keepGoing(ctx, l.replica.follow)
 	}
 	b.noteWrite() // what commands left behind
 }
@@ -206,6 +207,25 @@ func (b *background[S, E]) stop() {
 		b.cancel()
 		b.wg.Wait()
 	}
+}
+
+// keepGoing runs f until ctx ends. What others wrote must not end the program, if f panics over it:
+// then it begins again a little later.
+func (b *background[S, E]) keepGoing(ctx context.Context, f func(context.Context)) {
+	once := func() (panicked bool) {
+		defer func() {
+			if p := recover(); p != nil {
+				b.l.o.Logger.Error("the background panicked", "dir", b.l.j.path, "panic", p, "stack", string(debug.Stack()))
+				panicked = pause(ctx, retryAfter) == nil
+			}
+		}()
+		f(ctx)
+		return false
+	}
+	b.wg.Go(func() {
+		for once() {
+		}
+	})
 }
 
 // noteWrite says that something was written.

@@ -55,6 +55,18 @@ type Starter[S any] interface {
 	Start(reached func(Head) bool) (s S, ok bool)
 }
 
+// Wary may be implemented by a [Machine] whose log several machines may write.
+type Wary[E any] interface {
+	// Others returns what counts of the events of a commit that came by a remote log. It may change
+	// them in place. Each machine must return the same.
+	Others(events []E) []E
+}
+
+// WaryOfStates is [Wary] for a snapshot that came by a remote log.
+type WaryOfStates[S any] interface {
+	OthersState(s S) S
+}
+
 // Head says which commit a state is at. It can be stored: two states with the
 // same Seq, Sum and Repairs are folded from the same commits.
 type Head struct {

@@ -121,7 +121,10 @@ func (j *journalFile) makeReady() error {
 		return nil
 	}
 	h := j.pos.head
-	if h.Left = 0; h.Remote != "" && j.o.Remote == nil {
+	switch {
+	case j.o.Remote != nil:
+		h.Left = 0
+	case h.Remote != "":
 		h.Left = j.pos.seq
 	}
 	h.Remote = j.o.remoteName()

@@ -6,7 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"reflect"
+	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -27,6 +29,7 @@ type memory[S, E any] struct {
 	losses  int      // [Head.Losses]
 	unknown error    // the commit at which the state ends, since it is not understood; nil: the state is whole
 	former  *former[S]
+	bad     map[uint32]bool // checksums of commits that could not be folded
 }
 
 // former is the state before a load.
@@ -88,32 +91,99 @@ func (m *memory[S, E]) advance(s S, r *recovery, locked bool) (err error) {
 	return nil
 }
 
-// fold decodes and folds the commits of r.
+// fold decodes and folds the commits of r. If the error is a spoiled one, s is worth nothing.
 func (m *memory[S, E]) fold(s S, r *recovery) (S, error) {
 	for i, ln := range r.lines {
 		if ln.lost {
 			continue
 		}
 		var c Commit[E]
-		why := ""
+		why, spoiled := "", false
 		if DecodeDocument(m.o.withoutSecrets(ln).body, &c) != nil {
 			why = " (its events have another form)" // the decoder words its errors differently each time
 		} else if i := firstUnknown(c.Events); i >= 0 {
 			why = fmt.Sprintf(" (event %d is of an unknown kind)", i+1)
+		} else if m.bad[ln.sum] {
+			why = notFolded
+		}
+		if why == "" {
+			if m.theirs(ln.seq, r) {
+				c.At = m.plausibleTime(c.At, r.pos.at)
+				if w, ok := any(m.m).(Wary[E]); ok {
+					c.Events = w.Others(c.Events)
+				}
+			}
+			var next S
+			if next, spoiled = m.tryFold(s, c); spoiled {
+				if m.bad == nil {
+					m.bad = map[uint32]bool{}
+				}
+				why, m.bad[ln.sum] = notFolded, true
+			} else {
+				s = next
+			}
 		}
 		if why != "" {
-			return s, &unknownCommitError{i, why, m.j.errorf(m.j.names.journal, ErrNewer, "commit %d is intact and not understood%s: a newer version may have written it. Reads work, as of the commit before it, and nothing is written; install the newest version (a team can be left: lean-ctx team leave)", ln.seq, why)}
+			return s, &unknownCommitError{i, why, spoiled, m.j.errorf(m.j.names.journal, ErrNewer, "commit %d is intact and not understood%s: a newer version may have written it. Reads work, as of the commit before it, and nothing is written; install the newest version (a team can be left: lean-ctx team leave)", ln.seq, why)}
 		}
-		s = m.m.Fold(s, c)
 		r.pos.at = c.At
 	}
 	return s, nil
 }
 
+const notFolded = " (it does not fit what was there before)"
+
+// tryFold reports a commit that the machine cannot fold. Anybody in a team can write one.
+func (m *memory[S, E]) tryFold(s S, c Commit[E]) (next S, spoiled bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			m.o.Logger.Error("a commit could not be folded", "seq", c.Seq, "panic", p, "stack", string(debug.Stack()))
+			spoiled = true
+		}
+	}()
+	return m.m.Fold(s, c), false
+}
+
+// decode is Decode of the machine. A snapshot of others must not end the program.
+func (m *memory[S, E]) decode(data []byte, theirs bool) (s S, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			m.o.Logger.Error("a snapshot could not be read", "panic", p, "stack", string(debug.Stack()))
+			err = errors.New(strings.Trim(notFolded, " ()"))
+		}
+	}()
+	if s, err = m.m.Decode(data); err == nil && theirs {
+		if w, ok := any(m.m).(WaryOfStates[S]); ok {
+			s = w.OthersState(s)
+		}
+	}
+	return s, err
+}
+
+// theirs reports whether a commit was one of a team: any member may have written it.
+func (m *memory[S, E]) theirs(seq uint64, r *recovery) bool {
+	return m.o.Remote != nil || seq <= r.pos.head.Left
+}
+
+// farAhead is how far ahead of our clock a commit of others may be. Their clocks may be wrong, and
+// ours, but every later commit must be later than it.
+const farAhead = 24 * time.Hour
+
+// plausibleTime is the recorded time of a commit of others, which follows one of the time last.
+func (m *memory[S, E]) plausibleTime(at, last time.Time) time.Time {
+	if now := m.o.Now(); at.Sub(now) > farAhead {
+		if at = now.UTC().Round(0); !last.IsZero() {
+			at = last.Add(1)
+		}
+	}
+	return at
+}
+
 // unknownCommitError is about a commit that is intact and not understood.
 type unknownCommitError struct {
-	index int    // in the lines that were folded
-	why   string // it is not understood, in brackets
+	index   int    // in the lines that were folded
+	why     string // it is not understood, in brackets
+	spoiled bool   // the state that it was folded into is worth nothing
 	error
 }
 
@@ -137,7 +207,7 @@ func (m *memory[S, E]) foldUnderstood(s S, r *recovery, locked bool) (S, error) 
 	m.unknown = nil
 	s, err := m.fold(s, r)
 	u, ok := errors.AsType[*unknownCommitError](err)
-	if !ok {
+	if !ok || u.spoiled { // then the next attempt ends before it
 		return s, err
 	}
 	seq := r.lines[u.index].seq
@@ -151,7 +221,7 @@ func (m *memory[S, E]) foldUnderstood(s S, r *recovery, locked bool) (S, error) 
 	m.unknown = u
 	r.cut(u.index)
 	if locked {
-		r.pos.head.Left = 0 // what has this number from now on is of this machine
+		r.pos.head.Left = min(r.pos.head.Left, seq-1) // what has this number from now on is of this machine
 		r.damaged, r.needsRewrite, r.needsRepair = true, true, true
 	}
 	m.j.warn(unknownWarning(m.j.names.journal, seq, u))
@@ -199,6 +269,9 @@ func (m *memory[S, E]) read(locked bool) error {
 			err = m.take(r, locked)
 		}
 		r.close()
+		if u, ok := errors.AsType[*unknownCommitError](err); ok && u.spoiled {
+			continue
+		}
 		return err
 	}
 }
@@ -212,7 +285,7 @@ func (m *memory[S, E]) take(r *recovery, locked bool) (err error) {
 	}()
 	s := m.m.New()
 	if r.snap != nil {
-		if s, err = m.m.Decode(r.snap.data); err != nil {
+		if s, err = m.decode(r.snap.data, m.o.Remote != nil); err != nil {
 			return m.j.errorf(r.snap.name, ErrCorrupt, "it is intact but not understood; nothing is written: %w", err)
 		}
 		r.snap.data = nil

@@ -261,6 +261,7 @@ func (r *replica[S, E]) keep(lines []line, p position) error {
 		return nil
 	}
 	commits := &recovery{lines: lines}
+	commits.pos.at = j.pos.at
 	err := j.makeReady()
 	if err == nil {
 		err = j.append(lines)

@@ -106,6 +106,7 @@ func (r *replica[S, E]) replay(ctx context.Context) (*image[S], error) {
 		}
 		i.trail = binary.BigEndian.AppendUint32(i.trail, ln.sum)
 		one := &recovery{lines: []line{ln}}
+		one.pos.at = i.pos.at
 		if i.state, err = r.l.mem.fold(i.state, one); err != nil {
 			return err
 		}
@@ -156,7 +157,7 @@ func (r *replica[S, E]) parse(m Mark, text []byte) (*image[S], error) {
 		i.document = withChecksum(redactJSON(i.document, redact))
 	}
 	var err error
-	if i.state, err = r.l.mem.m.Decode(i.document); err != nil {
+	if i.state, err = r.l.mem.decode(i.document, true); err != nil {
 		return nil, fmt.Errorf("%s: %w: its snapshot is intact but not understood: %w", name, ErrCorrupt, err)
 	}
 	return i, nil

@@ -26,6 +26,7 @@ func TestACommitThatIsNotUnderstood(t *testing.T) {
 		"an empty object": {map[string]any{}},
 		"an unknown kind": {map[string]any{"Key": "b", "Add": 1}, map[string]any{"newer": map[string]any{"Key": "a"}}},
 		"another type":    {map[string]any{"Key": 7}},
+		"a panic":         {map[string]any{"Key": "a", "Add": 5}, map[string]any{"Key": "panic", "Add": 1}},
 	} {
 		for _, opened := range []string{"before", "after"} { // whether the reader is there when the commit comes
 			t.Run(name+", opened "+opened, func(t *testing.T) {
@@ -55,7 +56,7 @@ func TestACommitThatIsNotUnderstood(t *testing.T) {
 				}
 				for range 2 { // again, after a write was refused
 					got, head := view(t, l)
-					if got["a"] != 2 || got["b"] != 0 || head.Seq != before.Seq || head.Sum != before.Sum || !head.At.Equal(before.At) {
+					if got["a"] != 2 || got["b"] != 0 || got["panic"] != 0 || head.Seq != before.Seq || head.Sum != before.Sum || !head.At.Equal(before.At) {
 						t.Errorf("read %v at %+v, want 2 at %+v", got, head, before)
 					}
 					if _, err := l.Update(t.Context(), add("a")); !errors.Is(err, journal.ErrNewer) || !strings.Contains(err.Error(), "commit 3 is intact and not understood") {

@@ -34,6 +34,8 @@ type Event struct {
 	Unpattern *formats.Pattern `json:"unpattern,omitempty"`
 	Gotcha    *formats.Gotcha  `json:"gotcha,omitempty"`
 	Ungotcha  string           `json:"ungotcha,omitempty"`
+
+	others bool // it came by a team's log
 }
 
 // Replacement sets whole facts and whole lists, as the shared order of what all

@@ -28,7 +28,7 @@ func (e Event) kind() kind {
 	case e.Open != nil:
 		return kind{fold: func(s *State) { s.root, s.hash = e.Open.Root, e.Open.Hash }}
 	case e.Put != nil:
-		return ofVersion(e.Put.Category, e.Put.Key, e.Put.ID, func(s *State, n fact.ID) { put(s, n, e.Put) })
+		return ofVersion(e.Put.Category, e.Put.Key, e.Put.ID, func(s *State, n fact.ID) { put(s, n, e.Put, e.others) })
 	case e.Confirm != nil:
 		c := e.Confirm
 		return ofVersion(c.Category, c.Key, c.ID, func(s *State, n fact.ID) { s.change(n, c.ID, c.apply) })
@@ -86,16 +86,29 @@ func ofVersion(category, key, id string, fold func(*State, fact.ID)) kind {
 	}
 }
 
-// put adds a version or takes the place of the one with its id.
-func put(s *State, n fact.ID, v *fact.Version) {
-	vs := slices.Clone(s.Versions(n))
-	if i := slices.IndexFunc(vs, func(w *fact.Version) bool { return w.ID == v.ID }); i >= 0 {
-		vs[i] = v
+// put adds a version or takes the place of the one with its id. An import has thousands of one fact.
+func put(s *State, n fact.ID, v *fact.Version, others bool) {
+	old := s.Versions(n)
+	i := -1
+	if _, known := s.names[v.ID]; known || s.base != nil { // with a base not all are known
+		i = slices.IndexFunc(old, func(w *fact.Version) bool { return w.ID == v.ID })
+	}
+	if i >= 0 {
+		if others {
+			v = kept(old[i], v)
+		}
+		old = slices.Delete(slices.Clone(old), i, i+1)
 	} else {
-		vs = append(vs, v)
 		s.count++
 	}
-	slices.SortStableFunc(vs, fact.ByPeriod)
+	at, _ := slices.BinarySearchFunc(old, v, func(w, v *fact.Version) int {
+		if fact.ByPeriod(w, v) <= 0 {
+			return -1 // after those that are equal
+		}
+		return 1
+	})
+	vs := make([]*fact.Version, 0, len(old)+1)
+	vs = append(append(append(vs, old[:at]...), v), old[at:]...)
 	s.set(n, vs)
 	s.names[v.ID] = n
 	s.spell(n, v.Category)
@@ -193,6 +206,9 @@ func (r *Replacement) fold(s *State) {
 				delete(s.names, v.ID)
 			}
 			s.count--
+		}
+		if !slices.IsSortedFunc(x.Versions, fact.ByPeriod) {
+			x.Versions = slices.SortedStableFunc(slices.Values(x.Versions), fact.ByPeriod)
 		}
 		if len(x.Versions) > 0 {
 			s.set(n, x.Versions)

@@ -1,0 +1,52 @@
+package state
+
+import (
+	"slices"
+
+	"leanctx/formats"
+	"leanctx/knowledge/fact"
+)
+
+// What a member of a team may say. It may write any commit, also one that this program would not:
+// what its events may do is decided here, not by who wrote them.
+
+// Others is [journal.Wary.Others]. Whole facts and lists are set only by a sync with the project's
+// repository, on the machine that it is of: a project in a team has none. So history stays. Nobody
+// says for another machine which replica it is and whom it trusts.
+func (machine) Others(events []Event) []Event {
+	out := events[:0]
+	for _, e := range events {
+		switch {
+		case e.Replica != nil:
+			continue
+		case e.Replace != nil && e.Replace.Renames == nil:
+			continue
+		case e.Replace != nil: // an import brings which names its facts had
+			e.Replace = &Replacement{Renames: e.Replace.Renames}
+		}
+		e.others = true
+		out = append(out, e)
+	}
+	return out
+}
+
+// OthersState is [journal.WaryOfStates.OthersState].
+func (machine) OthersState(s *State) *State {
+	s.Replica = nil
+	return s
+}
+
+// kept is the version v that another machine puts in the place of old, with what nothing changes:
+// what was said, when it was recorded, and who said it first.
+func kept(old, v *fact.Version) *fact.Version {
+	w := *v
+	w.Value, w.RecordedFrom, w.CreatedAt = old.Value, old.RecordedFrom, old.CreatedAt
+	if len(old.Sources) > 0 {
+		first := old.Sources[0]
+		same := func(x formats.Source) bool { return x.Kind == first.Kind && x.By == first.By && x.At.Equal(first.At) }
+		if len(v.Sources) == 0 || !same(v.Sources[0]) {
+			w.Sources = append([]formats.Source{first}, slices.DeleteFunc(slices.Clone(v.Sources), same)...)
+		}
+	}
+	return &w
+}
