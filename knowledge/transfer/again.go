@@ -29,7 +29,13 @@ type reading struct {
 	files   []string // whose lines were read
 	present []string // of the directory
 	dir     string   // the directory from the root of the project; empty: the import read none in it
+
+	short map[string]bool // files of which each line is checked whether it is as it was
 }
+
+// maxChecked is the size of a file whose lines are checked. Each check reads the file up to its line,
+// and a file of instructions is much smaller.
+const maxChecked = 256 << 10
 
 // has reports whether a file was read, or would have been read were it there still.
 func (x *reading) has(file string) bool {
@@ -51,9 +57,10 @@ func readingOf(root string, in Incoming, x input, m *foreign.Memory) *reading {
 	if m == nil || len(m.Files) == 0 && !x.notes || in.Data != nil {
 		return nil
 	}
-	r := &reading{files: m.Files}
+	r := &reading{files: m.Files, short: map[string]bool{}}
 	for _, f := range append(slices.Clone(x.files), x.rooms...) {
 		r.present = append(r.present, f.Name)
+		r.short[f.Name] = len(f.Text) <= maxChecked && path.Ext(f.Name) != ".jsonl"
 	}
 	if dir, inside := formats.PathIn(root, x.dir); x.dir != "" && inside {
 		r.dir = dir

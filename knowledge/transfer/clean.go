@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"leanctx/formats"
@@ -150,7 +149,7 @@ func (m *merger) check(r formats.Record) (knowledge.Checked, error) {
 		return c, err
 	}
 	c.Source.Kind, c.Source.Ref, c.Also = knowledge.KindImport, m.text(r.Source), r.Also
-	if m.r.Program != "" && c.Source.Ref != "" && !strings.HasSuffix(fileOf(c.Source), ".jsonl") { // each look reads the file, and JSON is long
+	if m.reading != nil && m.reading.short[fileOf(c.Source)] {
 		c.Source.Files = m.store.Source(c.Source.Ref, c.Confidence).Files // so that a changed rule is marked
 	}
 	c.From, c.Until = r.ValidFrom, r.ValidUntil
