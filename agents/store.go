@@ -124,6 +124,7 @@ func (s *Store) As(a Actor) *Store {
 
 // Close releases the liveness locks of this process and closes the files.
 func (s *core) Close() error {
+	s.log.SettleOrLog()
 	return errors.Join(s.live.Close(), s.diaries.Close(), s.log.Close())
 }
 

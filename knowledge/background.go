@@ -66,6 +66,7 @@ func (b *background) end() {
 	if !b.store.opts.LongLived {
 		b.settle()
 	}
+	b.store.log.Settle()
 }
 
 // run is the work of a long-lived store, until ctx ends.

@@ -106,7 +106,10 @@ func (s *Store) As(a Actor) *Store {
 }
 
 // Close ends background work.
-func (s *core) Close() error { return s.log.Close() }
+func (s *core) Close() error {
+	s.log.SettleOrLog()
+	return s.log.Close()
+}
 
 // Compact writes all tasks into the snapshot file.
 func (s *core) Compact(ctx context.Context) error { return s.log.Compact(ctx) }

@@ -134,6 +134,7 @@ func (s *Dir) Close() error {
 func (s *Dir) closeAll() error {
 	var errs []error
 	for _, b := range s.open {
+		b.log.SettleOrLog()
 		errs = append(errs, b.log.Close())
 	}
 	clear(s.open)

@@ -28,6 +28,44 @@ func (l *Log[S, E]) Compact(ctx context.Context) error {
 	return l.named(l.compaction.alone(ctx, func(at files) error { return l.compaction.run(ctx, at) }))
 }
 
+// A small store is one that [Log.Settle] writes anew when its journal has passed smallJournal, since that
+// takes a few milliseconds.
+const (
+	smallJournal  = 64 << 10
+	smallSnapshot = 512 << 10
+)
+
+// Settle writes a snapshot where this log committed something and there is none yet, where a small store's
+// journal has grown, and for a long-lived log, which is about to be closed, whatever is not in it. So a
+// person always finds the file, and no answer waits for it: a caller settles after its answer.
+func (l *Log[S, E]) Settle(ctx context.Context) error {
+	if !l.wrote.Load() {
+		return nil
+	}
+	s := l.Stats()
+	l.mu.RLock()
+	commits := !l.closed && l.mem.head.Seq > l.j.pos.head.Base
+	l.mu.RUnlock()
+	grown := s.JournalBytes > smallJournal && s.SnapshotBytes <= smallSnapshot
+	closing := l.o.LongLived && s.JournalBytes > s.SnapshotBytes/idleShare
+	if !commits || s.SnapshotBytes > 0 && !grown && !closing {
+		return nil
+	}
+	return l.Compact(ctx)
+}
+
+// SettleTime is how long [Log.Settle] may take where a program is about to end.
+const SettleTime = time.Second
+
+// SettleOrLog is [Log.Settle] within [SettleTime]. What fails is only logged, since everything is in the journal.
+func (l *Log[S, E]) SettleOrLog() {
+	ctx, cancel := context.WithTimeout(context.Background(), SettleTime)
+	defer cancel()
+	if err := l.Settle(ctx); err != nil {
+		l.o.Logger.Debug("the snapshot was not written", "dir", l.j.path, "error", err)
+	}
+}
+
 // Purge compacts and then removes everything but the current state: the
 // previous snapshot and journal, torn writes and damaged files that were set
 // aside. The previous snapshot is replaced by a second copy of the current one.

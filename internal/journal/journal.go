@@ -155,6 +155,7 @@ type Log[S, E any] struct {
 	// until what it wrote is folded. Meanwhile there is nothing new in the files
 	// that a view may see, and their position is the writer's to use without mu.
 	inflight atomic.Bool
+	wrote    atomic.Bool // this log committed something, see [Log.Settle]
 
 	lead       token    // held by the one goroutine that writes
 	lock       fileLock // held by the one process that writes the journal or switches files

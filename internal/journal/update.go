@@ -328,6 +328,7 @@ func (b *batch[S, E]) write() error {
 		return err
 	}
 	b.foldPending()
+	b.l.wrote.Store(true)
 	b.l.j.pos = b.pos
 	b.l.mem.set(b.l.mem.state)
 	b.l.j.answered()

@@ -271,6 +271,19 @@ func (l *Log) any() *journal.Log[*State, Event] {
 // Compact writes the state into its one readable file.
 func (l *Log) Compact(ctx context.Context) error { return l.any().Compact(ctx) }
 
+// Settle writes the readable file before the end, where it is due: see [journal.Log.Settle].
+func (l *Log) Settle() {
+	l.loading.Wait()
+	l.mu.Lock()
+	logs := []*journal.Log[*State, Event]{l.some, l.whole}
+	l.mu.Unlock()
+	for _, log := range logs {
+		if log != nil {
+			log.SettleOrLog()
+		}
+	}
+}
+
 // Purge rewrites everything and deletes what held it before. Then what was erased is no
 // longer on the disk, nor in the index.
 func (l *Log) Purge(ctx context.Context) error {
