@@ -369,8 +369,9 @@ func ofShown(vs []*fact.Version, text string) string {
 	if text == "" || slices.ContainsFunc(vs, func(v *fact.Version) bool { return v.Value == text }) {
 		return text
 	}
+	escaped := strings.Contains(text, `\`) // as each escape is
 	for _, v := range slices.Backward(vs) {
-		if fact.Believed(v) && (prose.Line(v.Value) == text || prose.Line(fact.Text(v)) == text || formats.Escape(v.Value) == text) {
+		if fact.Believed(v) && (escaped || len(v.Examples) > 0) && (prose.Line(v.Value) == text || prose.Line(fact.Text(v)) == text || formats.Escape(v.Value) == text) {
 			return v.Value
 		}
 	}

@@ -588,20 +588,20 @@ func (d *decision) backAndForth() *formats.Dispute {
 	}
 	type turn struct {
 		value  string
-		source Source
-		at     int // its place among all
+		source *Source // of thousands, a copy of each would cost more than the rest
+		at     int     // its place among all
 	}
-	var turns []turn // each assertion
-	for _, v := range d.versions {
-		for _, s := range v.Sources {
-			turns = append(turns, turn{v.Value, s, len(turns)})
+	turns := make([]turn, 0, len(d.versions)) // each assertion, the last one first: that is about the order of the search
+	for _, v := range slices.Backward(d.versions) {
+		for i := range slices.Backward(v.Sources) {
+			turns = append(turns, turn{v.Value, &v.Sources[i], -len(turns)})
 		}
 	}
 	newest := func(a, b turn) int { return cmp.Or(b.source.At.Compare(a.source.At), cmp.Compare(a.at, b.at)) }
 	same := func(a, b turn) bool { return verdict.Compare(old.Key, a.value, b.value) == verdict.Equal }
 	var runs []turn // of equal values, each with its first source
 	for most := lastTurns; ; most = len(turns) {
-		runs = []turn{{value: d.asserted.Value, source: d.asserted.Source}}
+		runs = []turn{{value: d.asserted.Value, source: &d.asserted.Source}}
 		for _, x := range first(turns, most, newest) {
 			if last := &runs[len(runs)-1]; same(x, *last) {
 				last.source = x.source
@@ -616,10 +616,10 @@ func (d *decision) backAndForth() *formats.Dispute {
 		}
 	}
 	if len(runs) <= flipFlopChanges || !same(runs[0], runs[2]) || !same(runs[1], runs[3]) || d.now.Sub(runs[2].source.At) > flipFlopWithin ||
-		authorOf(runs[0].source) != authorOf(runs[2].source) || authorOf(runs[0].source) == authorOf(runs[1].source) {
+		authorOf(*runs[0].source) != authorOf(*runs[2].source) || authorOf(*runs[0].source) == authorOf(*runs[1].source) {
 		return nil
 	}
-	return &formats.Dispute{Value: old.Value, Confidence: old.Confidence, Source: runs[1].source}
+	return &formats.Dispute{Value: old.Value, Confidence: old.Confidence, Source: *runs[1].source}
 }
 
 // apart is the dispute of two authors of the same authority who did not know of each other; nil

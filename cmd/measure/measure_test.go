@@ -465,7 +465,38 @@ func times(t *testing.T, r BenchReport) string {
 	return fmt.Sprintf("With %s facts: as a command `recall` of a question takes %s, `remember` %s, `wakeup` %s; in a server\n"+
 		"`remember` takes %s, `recall` of a question by words %s, by words and meaning %s.",
 		grouped(r.Sizes[len(r.Sizes)-1]), took("a command", "recall, a question"), took("a command", "remember"), took("a command", "wakeup"),
-		took("in a server", "remember"), took("in a server", "recall, a question, lexical"), took("in a server", "recall, a question, auto"))
+		took("in a server", "remember"), took("in a server", "recall, a question, lexical"), took("in a server", "recall, a question, auto")) + warmTimes(t, r)
+}
+
+// warmTimes is a line for each size of the store of real words: the medians, beside their floors and
+// beside another memory server, if one was measured.
+func warmTimes(t *testing.T, r BenchReport) string {
+	var b strings.Builder
+	b.WriteString("\n\nIn a server, with facts of real words, beside their floors and [mnemon-mcp](https://www.npmjs.com/package/mnemon-mcp) 1.3.0 with as many facts:\n\n" +
+		"| facts | remember | × a synced append | × mnemon-mcp | recall | × a ping | × mnemon-mcp | memory | × mnemon-mcp |\n|---|---|---|---|---|---|---|---|---|\n")
+	for i, n := range r.Sizes {
+		cell := func(name string) Cell {
+			at := slices.IndexFunc(r.Rows, func(x BenchRow) bool { return x.Group == "warm, real words" && x.Name == name })
+			if at < 0 {
+				t.Fatalf("no row %s", name)
+			}
+			return r.Rows[at].Cells[i]
+		}
+		ratio := func(name string) string {
+			if c := cell(name); c.Floor > 0 {
+				return significant(c.P50 / c.Floor)
+			}
+			return "–"
+		}
+		if n > 10_000 {
+			continue
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", grouped(n),
+			quantity(cell("remember").P50, false), ratio("remember"), ratio("remember, beside mnemon-mcp"),
+			quantity(cell("recall").P50, false), ratio("recall"), ratio("recall, beside mnemon-mcp"),
+			quantity(cell("resident memory, beside mnemon-mcp").P50, true), ratio("resident memory, beside mnemon-mcp"))
+	}
+	return strings.TrimSuffix(b.String(), "\n") + "\n"
 }
 
 // The README's table of recall is that of recall.json. To publish another run:

@@ -41,7 +41,7 @@ func warmRows() []row {
 	for _, p := range peers {
 		beside := func(name string, times float64, run func(b *bench, i int) (float64, error), theirs func(*bench, *peerServer) (float64, error)) row {
 			return row{group: group, name: name + ", beside " + p.name, runs: 101, plus: small, run: run, bytes: theirs == nil,
-				most: 10_000, needs: func(b *bench) bool { return p.installed(b.peers) },
+				most: p.most, needs: func(b *bench) bool { return p.installed(b.peers) },
 				floors: []floor{{p.name, times, func(b *bench, _ int) (float64, error) {
 					s, err := b.peer(p)
 					switch {
@@ -154,18 +154,19 @@ func processorOf(pid int) time.Duration {
 type peer struct {
 	name          string
 	program       string // below the folder
+	most          int    // facts of the largest store that it is measured with
 	env           func(dir string) []string
 	store, search func(key, text string) (tool string, args object)
 }
 
 var peers = []peer{
-	{"mnemon-mcp", "node_modules/mnemon-mcp/dist/index.js",
+	{"mnemon-mcp", "node_modules/mnemon-mcp/dist/index.js", 10_000,
 		func(dir string) []string { return []string{"MNEMON_DB_PATH=" + filepath.Join(dir, "mnemon.db")} },
 		func(key, text string) (string, object) {
 			return "memory_add", object{"title": key, "content": text, "layer": "semantic", "entity_name": key, "entity_type": "concept", "scope": "bench"}
 		},
 		func(_, text string) (string, object) { return "memory_search", object{"query": text, "limit": 10} }},
-	{"server-memory", "node_modules/@modelcontextprotocol/server-memory/dist/index.js",
+	{"server-memory", "node_modules/@modelcontextprotocol/server-memory/dist/index.js", 1_000, // each call writes all
 		func(dir string) []string { return []string{"MEMORY_FILE_PATH=" + filepath.Join(dir, "memory.jsonl")} },
 		func(key, text string) (string, object) {
 			return "create_entities", object{"entities": []object{{"name": key, "entityType": "fact", "observations": []string{text}}}}
