@@ -47,7 +47,7 @@ const (
 
 // How sure an assertion is that does not say so: anybody's, and a user's.
 const (
-	defaultConfidence = 0.8
+	DefaultConfidence = 0.8
 	userConfidence    = 0.95
 )
 
@@ -82,11 +82,11 @@ type Checked struct {
 // Check checks an assertion and takes secrets out of it. Every error is an
 // [ArgumentError].
 func (s *Store) Check(a Assertion) (Checked, error) {
-	c := Checked{Confidence: defaultConfidence, Correct: a.Correct, Also: a.Also, Pinned: a.Pinned, Session: s.actor.Session, At: s.Now()}
+	c := Checked{Confidence: DefaultConfidence, Correct: a.Correct, Also: a.Also, Pinned: a.Pinned, Session: s.actor.Session, At: s.Now()}
 	in := input{secrets: s.secrets}
 	c.Category, c.Key = in.text("category", a.Category), in.text("key", a.Key)
 	c.Value, c.Replaces = in.named(c.Category, c.Key, "value", a.Value), in.named(c.Category, c.Key, "replaces", a.Replaces)
-	c.Source, c.unchecked = sourced(s, in.text("source", a.Source), defaultConfidence)
+	c.Source, c.unchecked = sourced(s, in.text("source", a.Source), DefaultConfidence)
 	c.Tags, c.Aliases, c.Examples = in.names("tags", a.Tags), in.names("aliases", a.Aliases), in.names("examples", a.Examples)
 	c.Questions = splitQuestions(in.text("questions", a.Questions))
 	if c.Redacted = in.redacted; in.err != nil {

@@ -163,7 +163,7 @@ func Settle(f state.Facts, d formats.Dispute, accept bool, by Source, session st
 	if was != formats.DisputeAccepted && state.DisputeState(f, reopened, present) == formats.DisputeClosed {
 		return nil, refusal.Argument("target", "%s has closed: its value is believed, or the value that it disputed is not believed any more", d.ID)
 	}
-	by.At, by.Ref, by.Confidence = now, d.ID, max(d.Confidence, defaultConfidence)
+	by.At, by.Ref, by.Confidence = now, d.ID, max(d.Confidence, DefaultConfidence)
 	j := judgement{f, d, f.Versions(fact.IDOf(d.Category, d.Key)), by, session, now, present}
 	if d.Settled != nil && authority(by.Kind) < authority(d.Settled.Kind) || !accept && authority(by.Kind) < authority(d.Source.Kind) {
 		return nil, j.refused()

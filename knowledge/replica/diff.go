@@ -98,7 +98,7 @@ func (d *differ) erasures() {
 }
 
 // renames finds which facts got another name since the last sync. Only those are written of which a
-// line tells.
+// line tells, and which bear the new name here: what still stands under the old one was not renamed.
 func (d *differ) renames() {
 	var synced time.Time
 	if d.st.Replica != nil {
@@ -110,7 +110,8 @@ func (d *differ) renames() {
 		if !r.At.After(synced) || len(there) == 0 || slices.ContainsFunc(told, func(x formats.Rename) bool { return sameRename(x, r) }) {
 			continue
 		}
-		if now := d.st.ByID(there[0].ID); now == nil || now.Privacy == knowledge.PrivacyLocal {
+		now := d.st.ByID(there[0].ID)
+		if now == nil || now.Privacy == knowledge.PrivacyLocal || !slices.ContainsFunc(d.st.Trail(fact.IDOf(now.Category, now.Key)), func(x formats.Rename) bool { return sameRename(x, r) }) {
 			continue
 		}
 		d.renamed = append(d.renamed, r)

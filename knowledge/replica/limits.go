@@ -185,6 +185,4 @@ func proposedSource(s formats.Source, at time.Time) formats.Source {
 }
 
 // proposedConfidence is that of an assertion without one, at most.
-func proposedConfidence(x float64) float64 { return min(max(x, 0), usualConfidence) }
-
-const usualConfidence = 0.8
+func proposedConfidence(x float64) float64 { return min(max(x, 0), knowledge.DefaultConfidence) }

@@ -304,7 +304,7 @@ func validReplica(id string) bool {
 // checked is the assertion of a line.
 func (l *Line) checked() knowledge.Checked {
 	c := knowledge.Checked{
-		Category: l.Category, Key: l.Key, Value: l.Value, Confidence: usualConfidence, From: l.ValidFrom, Until: l.ValidUntil,
+		Category: l.Category, Key: l.Key, Value: l.Value, Confidence: knowledge.DefaultConfidence, From: l.ValidFrom, Until: l.ValidUntil,
 		Correct: l.Correct, Also: l.Also, Replaces: l.Replaces, Tags: l.Tags, Aliases: l.Aliases, Questions: l.Questions, Examples: l.Examples,
 		Pinned: l.Pinned, Privacy: l.Privacy, Archetype: l.Archetype, Session: l.Session,
 	}

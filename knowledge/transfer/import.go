@@ -235,7 +235,9 @@ func (r Imported) TextIn(call prose.Syntax) string {
 	} else {
 		fmt.Fprintf(&b, "\nImport complete: %d added, %d skipped, %d replaced", r.Added, r.Skipped, r.Replaced)
 	}
-	if r.Removed > 0 {
+	if r.Removed > 0 && r.Proposed {
+		fmt.Fprintf(&b, "\n  %d of the skipped were removed here: a person brings them back", r.Removed)
+	} else if r.Removed > 0 {
 		fmt.Fprintf(&b, "\n  %d of the skipped were removed here: %s brings them back", r.Removed, call("", "merge", mergeReplace))
 	}
 	if len(r.Ended) > 0 {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"leanctx/formats"
+	"leanctx/formats/foreign"
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 	"leanctx/knowledge"
@@ -80,8 +81,11 @@ func (m *merger) decide(ctx context.Context, st *state.State, now time.Time) ([]
 	m.endRest()
 	if m.document != nil {
 		m.lists(m.document)
-		m.log(m.document)
-		m.names(m.document)
+		m.disputes(m.document)
+		if !m.proposes() {
+			m.log(m.document)
+			m.names(m.document)
+		}
 	}
 	if len(m.events) == 0 {
 		return nil, nil
@@ -158,12 +162,12 @@ func (m *merger) fact(n fact.ID, brought *incoming) error {
 	m.r.Parsed += in.records
 	existing := slices.ContainsFunc(m.over.Versions(n), func(v *fact.Version) bool { return fact.Believed(v) || v.RetractedAt != nil }) // not if all was undone
 	tombstone, erased := m.st.Erased(n)
-	if m.in.Merge != mergeReplace && m.refuseErased(n, &in) {
+	if !m.replaces() && m.refuseErased(n, &in) {
 		m.r.Skipped += in.records
 		m.r.Removed += in.records
 		return nil
 	}
-	if erased && !existing && m.in.Merge == mergeReplace {
+	if erased && !existing && m.replaces() {
 		t := tombstone // only one that is taken away outlives this call
 		m.add(state.Event{Revive: &t})
 		erased = false
@@ -541,16 +545,16 @@ func known[T any](list []T, x T, same func(a, b T) bool) (there, equal bool) {
 	return i >= 0, i >= 0 && identical(x, list[i])
 }
 
-// dispute takes over a dispute of a file. One about a fact that was here before is an import's
-// claim and not yet judged, whatever the file says. It is otherwise only if a user has theirs
-// replace ours.
+// dispute takes over a dispute of a file. One about a fact that was here before, or in a file that
+// only proposes, is an import's claim and not yet judged, whatever the file says. It is otherwise only
+// if a user has theirs replace ours.
 func (m *merger) dispute(x formats.Dispute) {
 	n := fact.IDOf(x.Category, x.Key)
 	_, taken := m.over.Dispute(x.ID)
 	if taken || state.Version(m.over, n, x.Against) == nil {
 		return
 	}
-	if !m.brought[n] && !(m.in.Merge == mergeReplace && m.store.Actor().Kind == knowledge.KindUser) {
+	if m.proposes() || !m.brought[n] && !(m.in.Merge == mergeReplace && m.store.Actor().Kind == knowledge.KindUser) {
 		if x.State != formats.DisputeOpen || len(state.OpenDisputes(m.over, m.over.Disputes(n), m.now)) >= knowledge.MaxDisputes {
 			return
 		}
@@ -634,9 +638,31 @@ func (m *merger) proposes() bool {
 	return false
 }
 
-// proposed is a version of a fact file that bears a mark until somebody confirms it.
+// replaces reports whether the file takes the place of what a person decided here: what was erased, and
+// the entries of a list. What only proposes does not.
+func (m *merger) replaces() bool { return m.in.Merge == mergeReplace && !m.proposes() }
+
+// setAside names what a file that only proposes may not bring: what it says of names, of erasures and of
+// what was judged is about facts that it did not make.
+func (m *merger) setAside(d *formats.Document) {
+	for _, x := range []struct {
+		count int
+		what  string
+	}{
+		{len(d.Renames), "renames"}, {len(d.Tombstones), "erasures"}, {len(d.JudgedPairs), "judged pairs"},
+		{len(d.History), "notes of its log"}, {len(d.Extra), "unknown members"},
+	} {
+		if x.count > 0 {
+			m.r.LeftOut = append(slices.Clip(m.r.LeftOut), foreign.LeftOut{Count: x.count, What: x.what + ": a person imports them"})
+		}
+	}
+}
+
+// proposed is a version of a fact file that bears a mark until somebody confirms it. How sure its writer
+// was, and how often it was confirmed elsewhere, counts for nothing here.
 func proposed(v *fact.Version) *fact.Version {
 	w := *v
+	w.Confidence, w.ConfirmationCount = min(w.Confidence, knowledge.DefaultConfidence), min(w.ConfirmationCount, 1)
 	w.Sources = slices.Clone(w.Sources)
 	if len(w.Sources) == 0 {
 		w.Sources = []formats.Source{{By: w.AssertedBy, At: w.RecordedFrom, Confidence: w.Confidence}}
@@ -651,6 +677,10 @@ func proposed(v *fact.Version) *fact.Version {
 // tombstones come before the facts: a name that was erased may have been
 // remembered again since.
 func (m *merger) tombstones(d *formats.Document) {
+	if m.proposes() {
+		m.setAside(d)
+		return
+	}
 	for _, t := range d.Tombstones {
 		n := fact.IDOf(t.Category, t.Key)
 		if _, erased := m.st.Erased(n); !erased && len(m.st.Versions(n)) == 0 {
@@ -659,13 +689,14 @@ func (m *merger) tombstones(d *formats.Document) {
 	}
 }
 
-// names takes over which names the facts had that the file brought.
+// names takes over which names the facts had that the file brought. A name under which something is
+// known here is no former name of another fact.
 func (m *merger) names(d *formats.Document) {
 	theirs := state.Lists{Renames: d.Renames}
 	all := slices.Clone(m.st.Renames)
 	for n := range m.brought {
 		for _, r := range theirs.Trail(n) {
-			if !slices.Contains(all, r) {
+			if !slices.Contains(all, r) && len(m.over.Versions(fact.IDOf(r.From.Category, r.From.Key))) == 0 {
 				all = append(all, r)
 			}
 		}
@@ -690,16 +721,22 @@ func (m *merger) lists(d *formats.Document) {
 	mergeList(m, &state.Reminders, d.Reminders, state.Reminders.Same)
 }
 
-// mergeList merges one list. What is there already stays, unless merge is replace.
+// mergeList merges one list. What is there already stays, unless merge is replace and a person's.
 func mergeList[T any](m *merger, l *state.List[T], theirs []T, same func(a, b T) bool) {
 	for _, x := range theirs {
 		there, equal := known(*l.Of(&m.st.Lists), x, same)
-		if !there || !equal && m.in.Merge == mergeReplace {
+		if !there || !equal && m.replaces() {
 			m.events = append(m.events, l.Set(&x))
 		}
 		if !there {
 			m.r.Lists++
 		}
+	}
+}
+
+func (m *merger) disputes(d *formats.Document) {
+	for _, x := range d.Disputes {
+		m.dispute(x)
 	}
 }
 
@@ -710,9 +747,6 @@ func (m *merger) log(d *formats.Document) {
 		if _, equal := known(m.st.Judged, p, func(a, b formats.JudgedPair) bool { return identical(a, b) }); !equal {
 			m.events = append(m.events, state.Event{Judge: &p})
 		}
-	}
-	for _, x := range d.Disputes {
-		m.dispute(x)
 	}
 	for _, h := range d.History {
 		if _, equal := known(m.st.History, h, func(a, b formats.Insight) bool { return identical(a, b) }); !equal {
