@@ -134,7 +134,7 @@ func (s *Server) authorized(next http.Handler) http.Handler {
 
 func (s *Server) unauthorized(w http.ResponseWriter) {
 	w.Header().Set("WWW-Authenticate", `Bearer realm="lean-ctx"`)
-	refuse(w, http.StatusUnauthorized, "unauthorized", "a token is needed: open the address that lean-ctx serve printed last (each logs in once, then it prints the next), or send Authorization: Bearer …")
+	refuse(w, http.StatusUnauthorized, "unauthorized", "a token is needed: open the address that lean-ctx serve printed last (each logs in once, within ten minutes; then it prints the next), or send Authorization: Bearer …")
 }
 
 // programs refuses a session of the page: what is for programs needs a token.

@@ -213,6 +213,11 @@ func TestTheCodeOfAnAddress(t *testing.T) {
 		t.Error("the next code logs nobody in")
 	}
 	code = f.server.Code()
+	f.server.o.Tokens.codeMade = time.Now().Add(-codeLasts - time.Second)
+	if status, _ := f.do(t, f.request(t, http.MethodGet, "/?token="+code, "", bare)); status != 401 || f.server.Code() == code {
+		t.Errorf("%d: a code of long ago logs in, or no other takes its place", status)
+	}
+	code = f.server.Code()
 	for _, path := range []string{"/", "/projects", "/events"} {
 		if status, _ := f.do(t, f.request(t, http.MethodGet, path, "", bearer(code))); status != 401 {
 			t.Errorf("as a token at %s: %d", path, status)

@@ -37,9 +37,11 @@ type Tokens struct {
 	mu sync.Mutex
 
 	// code logs one browser in, in place of own, and is good for nothing else. It ends with its
-	// first use, so it is of no use to who sees the address later: in a list of processes, in a
-	// browser's history. nextCode is called when there is another one, if it is not nil.
+	// first use and some minutes after it was made, so it is of no use to who sees the address later:
+	// in a list of processes, in a browser's history. nextCode is called when there is another one, if
+	// it is not nil.
 	code     string
+	codeMade time.Time
 	nextCode func()
 
 	named    []*token
@@ -133,7 +135,7 @@ const minToken = 16
 func NewTokens(own, file string, open bool, logger *slog.Logger) (*Tokens, error) {
 	t := &Tokens{file: file, logger: slog.New(slog.DiscardHandler), projects: map[string]*token{}}
 	if own != "" {
-		t.own, t.code = newToken(token{Token: own}, &op.Grant{}), rand.Text()
+		t.own, t.code, t.codeMade = newToken(token{Token: own}, &op.Grant{}), rand.Text(), time.Now()
 	}
 	if open {
 		t.open = newToken(token{Name: "open"}, &op.Grant{NoFiles: true})
@@ -274,18 +276,23 @@ func (t *Tokens) Code() string {
 	return t.code
 }
 
-// takeCode reports whether a text is the code, and makes another one then.
+// codeLasts is how long a code logs somebody in.
+const codeLasts = 10 * time.Minute
+
+// takeCode reports whether a text is the code, and makes another one then. One that has ended only
+// makes another one.
 func (t *Tokens) takeCode(text string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.code == "" || subtle.ConstantTimeCompare([]byte(text), []byte(t.code)) != 1 {
 		return false
 	}
-	t.code = rand.Text()
+	ended := time.Since(t.codeMade) > codeLasts
+	t.code, t.codeMade = rand.Text(), time.Now()
 	if t.nextCode != nil {
 		go t.nextCode() // who is told may take its time
 	}
-	return true
+	return !ended
 }
 
 // findLogin is the token that logs a browser in with a text, or nil. It uses a code up.
