@@ -437,6 +437,9 @@ func mayReplace(f state.Facts, by Source, v *fact.Version) bool {
 	return protection(f, by, v) == ""
 }
 
+// MayReplace is [mayReplace], for lines of the shared memory.
+func MayReplace(f state.Facts, by Source, v *fact.Version) bool { return mayReplace(f, by, v) }
+
 // protection says why a source may not end or change a version; empty if it may. What is pinned
 // is the user's to change.
 func protection(f state.Facts, by Source, v *fact.Version) string {

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"cmp"
 	"slices"
 
 	"leanctx/formats"
@@ -95,24 +96,49 @@ var listOps = map[string]bool{
 	opRelate: true, opUnrelate: true, opRemind: true, opJudge: true, opDispute: true,
 }
 
+// standing is in whose name a line speaks here. It decides with which authority the line does what its
+// operation says, in one place for all operations: see [Line.by].
+type standing int
+
+const (
+	outsider        standing = iota // it proposes
+	acceptedByAgent                 // what was said here builds on it
+	acceptedByTool                  // it was taken in where nobody is asked
+	acceptedByUser                  // a person took it in
+	insider                         // its writer is trusted, or a former version took it in
+)
+
 // part finds out which lines are inside.
 func (f *Folded) part(lines []*Line, t *trust) (inside, outside []*Line) {
-	type how struct{ byUser, whole bool }
+	type how struct {
+		standing standing
+		former   bool
+	}
 	accepted := map[string]how{}
 	for _, l := range lines {
 		if l.trusted = t == nil || t.has(l.writer); l.trusted && l.Op == opAccept {
+			by := acceptedByAgent
+			switch l.SourceKind {
+			case knowledge.KindUser:
+				by = acceptedByUser
+			case knowledge.KindTool:
+				by = acceptedByTool
+			}
 			for _, digest := range l.Lines {
 				x := accepted[digest]
-				accepted[digest] = how{x.byUser || l.SourceKind == knowledge.KindUser, x.whole || l.SourceKind != "" || l.Reason == reasonFormer}
+				accepted[digest] = how{max(x.standing, by), x.former || l.Reason == reasonFormer}
 			}
 		}
 	}
 	for _, l := range lines {
 		x, ok := accepted[l.digest]
-		if l.trusted || x.byUser {
+		if l.trusted || x.standing == acceptedByUser {
 			f.confirmed[l.ref()] = true
 		}
-		l.guards, l.whole = l.trusted || ok, l.trusted || l.former || x.whole
+		l.guards, l.own = l.trusted || ok, t == nil || t.own != "" && l.writer.key == t.own
+		if l.standing = x.standing; l.trusted || l.former || x.former {
+			l.standing = insider
+		}
 		if l.guards || l.former {
 			inside = append(inside, l)
 		} else {
@@ -120,6 +146,27 @@ func (f *Folded) part(lines []*Line, t *trust) (inside, outside []*Line) {
 		}
 	}
 	return inside, outside
+}
+
+// by is in whose name a line does what it says. An operation without a kind is that of an agent, but
+// for those that former versions wrote here.
+func (l *Line) by() formats.Source {
+	s := formats.Source{Kind: cmp.Or(l.SourceKind, knowledge.KindAgent), By: l.By, Confidence: 1}
+	switch {
+	case l.all:
+		s.Kind = knowledge.KindUser // it tells what was done here, by who was allowed to
+	case l.standing == insider:
+		if l.SourceKind == "" && (l.own || l.former) {
+			s.Kind = knowledge.KindUser
+		}
+	case l.standing == acceptedByUser:
+		s.Kind = knowledge.KindUser
+	case l.standing == acceptedByTool:
+		s.Kind = knowledge.KindTool
+	default:
+		s.Kind = plainKind(s.Kind)
+	}
+	return s
 }
 
 // guard finds what lines from outside must not be about.
@@ -217,7 +264,7 @@ func (f *Folded) takesPlace(l *Line, h home) bool {
 // plain is a line without what counts only where it was said: the authority of a user, a pin, other
 // names of a fact, how often it was confirmed and found useful, how sure its writer is.
 func (l *Line) plain() *Line {
-	if l.whole || l.all {
+	if l.standing == insider || l.all {
 		return l
 	}
 	w := *l

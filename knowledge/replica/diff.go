@@ -117,9 +117,27 @@ func (d *differ) renames() {
 		d.renamed = append(d.renamed, r)
 		d.add(&Line{
 			Op: opRename, At: r.At, Category: there[0].Category, Key: there[0].Key, To: &r.To,
-			Merge: len(d.f.State.Versions(fact.IDOf(r.To.Category, r.To.Key))) > 0,
+			SourceKind: permittedKind(slices.Concat(there, d.f.State.Versions(fact.IDOf(r.To.Category, r.To.Key)))),
+			Merge:      len(d.f.State.Versions(fact.IDOf(r.To.Category, r.To.Key))) > 0,
 		})
 	}
+}
+
+// permittedKind is the kind of source that may change some versions. What was done here was done by
+// who was allowed to, and the store does not say who it was.
+func permittedKind(vs []*fact.Version) string {
+	kind := knowledge.KindAgent
+	for _, v := range vs {
+		if v.Pinned || fact.ByUser(v) {
+			return knowledge.KindUser
+		}
+		for _, s := range v.Sources {
+			if s.Kind == knowledge.KindFile || s.Kind == knowledge.KindTool {
+				kind = knowledge.KindTool
+			}
+		}
+	}
+	return kind
 }
 
 // names are those of all facts of two states, in order.
@@ -180,7 +198,7 @@ func (d *differ) fact(n fact.ID) {
 	d.f.State.Commit(d.f.State.At(), state.Event{Replace: &state.Replacement{
 		Facts: []state.Replaced{{Category: now[0].Category, Key: now[0].Key, Versions: before}}, Disputed: &undone,
 	}})
-	l := Line{Op: opFact, Category: now[0].Category, Key: now[0].Key, At: now[0].RecordedFrom}
+	l := Line{Op: opFact, Category: now[0].Category, Key: now[0].Key, At: now[0].RecordedFrom, SourceKind: permittedKind(before)}
 	for _, v := range now {
 		if at := lastChange(v); at.After(l.At) {
 			l.At, l.By = at, v.AssertedBy
@@ -217,7 +235,7 @@ func parts(vs []*fact.Version) iter.Seq[[]*fact.Version] {
 // withdraw writes that a fact stays with its writer from now on.
 func (d *differ) withdraw(n fact.ID, before []*fact.Version) {
 	if fact.Current(before, d.after(d.st.At())) != nil {
-		d.add(&Line{Op: opRetract, At: d.st.At(), Category: before[0].Category, Key: before[0].Key, By: knowledge.PrivacyLocal, Reason: knowledge.PrivacyLocal})
+		d.add(&Line{Op: opRetract, At: d.st.At(), Category: before[0].Category, Key: before[0].Key, By: knowledge.PrivacyLocal, Reason: knowledge.PrivacyLocal, SourceKind: permittedKind(before)})
 	}
 }
 
@@ -298,7 +316,7 @@ func assertions(now, before []*fact.Version) (lines []*Line) {
 			if fact.Believed(v) && v.ValidUntil != nil && !v.ValidUntil.Equal(r.At) {
 				r.ValidUntil = v.ValidUntil
 			}
-			if v.RetractedBy == knowledge.KindUser {
+			if r.SourceKind = permittedKind([]*fact.Version{v}); v.RetractedBy == knowledge.KindUser {
 				r.SourceKind = knowledge.KindUser
 			}
 			if v.Also {

@@ -322,10 +322,10 @@ const mostCarried = 100
 // asserted of it: otherwise the removal stands as a dispute, and nothing ends.
 func (f *Folded) retract(l *Line) {
 	n, unseen := fact.IDOf(l.Category, l.Key), f.unseen(l)
-	by := formats.Source{Kind: cmp.Or(l.SourceKind, knowledge.KindAgent), By: l.By, Confidence: 1}
+	by := l.by()
 	for _, h := range fact.Timeline(f.State.Versions(n), l.order) {
 		same := l.Value == "" || verdict.Compare(h.Key, h.Value, l.Value) == verdict.Equal
-		if same && fact.Before(l.order, h.Period.Until) && unseen(h.Version) {
+		if same && fact.Before(l.order, h.Period.Until) && (unseen(h.Version) || !knowledge.MayReplace(portableFacts{f.State}, by, h.Version)) {
 			f.commit(l, knowledge.OpenDispute(portableFacts{f.State}, formats.Dispute{Value: l.Value, Confidence: 1, Source: by, Removal: true, Reason: l.Reason, ValidUntil: l.ValidUntil}, h.Version, l.order)...)
 			return
 		}
@@ -350,7 +350,7 @@ func (f *Folded) whole(l *Line) {
 		}
 	}
 	slices.SortStableFunc(versions, fact.ByPeriod)
-	if len(there) == 0 || !l.apart(f.linesAbout[factKey(l.fact())]) {
+	if len(there) == 0 || !l.apart(f.linesAbout[factKey(l.fact())]) && f.keeps(l, there, versions) {
 		for _, v := range versions {
 			if old := fact.WithID(there, v.ID); old == nil || len(v.Sources) > len(old.Sources) {
 				f.versionLines[v.ID] = append(f.versionLines[v.ID], l.ref())
@@ -376,7 +376,7 @@ func (f *Folded) whole(l *Line) {
 		case old == nil:
 			f.asserted(l, restated(v))
 		case fact.Believed(old) && (!now && fact.Before(l.order, old.ValidUntil) || ends && fact.Before(*v.ValidUntil, old.ValidUntil)):
-			by := formats.Source{Kind: knowledge.KindAgent, By: l.By, Confidence: 1}
+			by := l.by()
 			d := formats.Dispute{Value: v.Value, Confidence: 1, Source: by, Removal: true, Reason: v.RetractedReason}
 			if ends {
 				d.ValidUntil = v.ValidUntil
@@ -384,6 +384,33 @@ func (f *Folded) whole(l *Line) {
 			f.commit(l, knowledge.OpenDispute(portableFacts{f.State}, d, old, l.order)...)
 		}
 	}
+}
+
+// keeps reports whether the versions that a line gives a fact leave what others said of it: each value
+// with its beginning, the sources that are not its writer's, and what it may not change of the rest.
+func (f *Folded) keeps(l *Line, there, versions []*fact.Version) bool {
+	for _, old := range there {
+		mine := !slices.ContainsFunc(f.versionLines[old.ID], func(r ref) bool { return r.writer != l.writer })
+		v := fact.WithID(versions, old.ID)
+		if v == nil && mine {
+			continue
+		}
+		if v == nil || v.Value != old.Value || !v.RecordedFrom.Equal(old.RecordedFrom) {
+			return false
+		}
+		for _, s := range old.Sources {
+			if by := f.spoken[spoken{old.ID, s.At.UnixNano()}]; by != l.writer && !slices.ContainsFunc(v.Sources, func(x formats.Source) bool {
+				return x.At.Equal(s.At) && x.Kind == s.Kind && x.By == s.By
+			}) {
+				return false
+			}
+		}
+		same := v.Pinned == old.Pinned && v.Privacy == old.Privacy && fact.PeriodOf(v).Equal(fact.PeriodOf(old)) && fact.Believed(v) == fact.Believed(old) && slices.Equal(v.Aliases, old.Aliases)
+		if !same && !knowledge.MayReplace(portableFacts{f.State}, l.by(), old) {
+			return false
+		}
+	}
+	return true
 }
 
 // withoutOverlap is a version of the past as it is put among others. Where one of them is believed
@@ -411,17 +438,20 @@ func restated(v *fact.Version) knowledge.Checked {
 // two were to become one. Then the rename stands as a dispute.
 func (f *Folded) rename(l *Line) {
 	from := l.fact()
-	by := formats.Source{Kind: knowledge.KindUser, By: l.By, Confidence: 1}
+	by := l.by()
 	at := func(n formats.Name) []*fact.Version { return f.State.Versions(fact.IDOf(n.Category, n.Key)) }
 	if current := fact.Current(at(from), l.order); current != nil && len(at(*l.To)) > 0 && !l.Merge && fact.IDOf(from.Category, from.Key) != fact.IDOf(l.To.Category, l.To.Key) {
 		f.commit(l, knowledge.OpenDispute(portableFacts{f.State}, formats.Dispute{Confidence: 1, Source: by, Rename: l.To}, current, l.order)...)
 		return
 	}
 	events, dispute, err := knowledge.DecideRename(portableFacts{f.State}, from, *l.To, l.Merge, by, l.order, l.order)
-	if err != nil || dispute.Warned() {
+	if err != nil {
 		return // there is no such fact any more, or it has that name
 	}
 	f.commit(l, events...)
+	if dispute.Warned() {
+		return
+	}
 	a, b := factKey(from), factKey(*l.To)
 	if a != b {
 		f.linesAbout[b] = append(f.linesAbout[b], f.linesAbout[a]...)

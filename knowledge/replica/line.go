@@ -91,9 +91,10 @@ type Line struct {
 	redacted   bool // a secret was taken out of it here: in the copy alone
 
 	// What a fold finds out: see [Folded.part].
-	trusted bool // its writer is
-	guards  bool // nobody outside may change what it is about
-	whole   bool // it counts with all that it says
+	trusted  bool // its writer is
+	guards   bool // nobody outside may change what it is about
+	own      bool // this store wrote it
+	standing standing
 
 	newer *NewerError // what is not known of it
 
@@ -310,6 +311,10 @@ func (l *Line) checked() knowledge.Checked {
 	}
 	if l.Confidence != nil {
 		c.Confidence = *l.Confidence
+	}
+	switch l.standing {
+	case acceptedByTool, acceptedByUser:
+		c.Authority = l.by().Kind // the value is its writer's, and to take it in was for who accepted it
 	}
 	c.Source = formats.Source{Kind: cmp.Or(l.SourceKind, knowledge.KindAgent), Ref: l.Source, By: l.By, Confidence: c.Confidence, Files: l.Files}
 	return c

@@ -122,6 +122,8 @@ type trust struct {
 	bound map[string]string // the key that the lines of a replica must have, by its id
 	keys  map[string]bool   // all of them: a replica that takes a new id keeps its key
 
+	own string // the key of the store itself
+
 	ctx context.Context // of the command that folds; nil: nothing ends it
 }
 
@@ -144,7 +146,7 @@ func (t *trust) has(w writer) bool {
 
 // trustOf is whom a store trusts: itself, under all its ids, and the replicas that a person named.
 func trustOf(r *formats.Replica, own string) *trust {
-	t := &trust{}
+	t := &trust{own: own}
 	for _, x := range r.Trusted {
 		if key, ok := decodeKey(x.Key); ok {
 			t.add(x.ID, Fingerprint(key))

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"leanctx/formats"
 	"leanctx/internal/prose"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/state"
@@ -43,7 +44,7 @@ func (f *Folded) waiting(all []*Line, t *trust, h home) (out []Waiting, accept [
 	held, outside := setOf(looked(f.Held)), setOf(f.outside)
 	about := together(looked(all), subjectsOf(looked(f.Held)))
 	now := Fold(about, t, h)
-	then := foldAs(about)
+	then := foldAs(about, t)
 	changed := map[string]string{} // by subject
 	shown := map[string]string{}
 	for _, n := range names(now.State, then.State) {
@@ -68,36 +69,42 @@ func (f *Folded) waiting(all []*Line, t *trust, h home) (out []Waiting, accept [
 			}
 		}
 	}
-	reach, byWay := map[*Line]bool{}, map[string]Waiting{}
+	reach := map[*Line]bool{}
 	for _, s := range slices.Sorted(maps.Keys(changed)) {
 		w := Waiting{Fact: shown[s], Change: changed[s]}
-		w.add(direct[s])
-		group := groups.of(s)
-		way, known := byWay[group]
-		if !known {
-			var there []*Line
-			for _, l := range groups.lines[group] {
+		if w.add(direct[s]); len(w.Replicas) == 0 {
+			for _, l := range groups.lines[groups.of(s)] {
 				if held[l] {
-					there = append(there, l)
+					w.add([]*Line{l})
+					reach[l] = true
 				}
-				reach[l] = reach[l] || held[l] || outside[l]
 			}
-			way.add(there)
-			slices.Sort(way.Replicas)
-			byWay[group] = way
-		}
-		if len(w.Replicas) == 0 {
-			w.Replicas, w.By = way.Replicas, way.By
+			slices.Sort(w.Replicas)
+			w.Replicas = slices.Compact(w.Replicas)
 		}
 		out = append(out, w)
 	}
 	slices.SortStableFunc(out, func(a, b Waiting) int { return cmp.Compare(a.Fact, b.Fact) })
+	// What is accepted is what is named: no line that is only tied to it.
 	for _, l := range about {
-		if reach[l] {
+		if reach[l] || (held[l] || outside[l]) && l.changes(changed) {
 			accept = append(accept, l)
 		}
 	}
 	return out, accept
+}
+
+// changes reports whether one of some changed subjects is what a line changes, and not only one that it
+// names.
+func (l *Line) changes(changed map[string]string) bool {
+	if listOps[l.Op] && l.Op != opJudge {
+		_, ok := changed[operations[l.Op].about(l)]
+		if l.Dispute != nil {
+			_, ok = changed[factSubject(hashed(formats.Name{Category: l.Dispute.Category, Key: l.Dispute.Key}))]
+		}
+		return ok
+	}
+	return slices.ContainsFunc(l.subjects(), func(s string) bool { _, ok := changed[s]; return ok })
 }
 
 func (w *Waiting) add(lines []*Line) {
@@ -149,11 +156,15 @@ func (g *groups) of(s string) string {
 	}
 }
 
-// foldAs folds lines as if all were accepted.
-func foldAs(lines []*Line) *Folded {
+// foldAs folds lines as if a person had accepted all.
+func foldAs(lines []*Line, t *trust) *Folded {
 	f := newFolded()
-	for _, l := range f.keep(f.ordered(lines)) {
-		l.whole = true
+	lines = f.ordered(lines)
+	f.part(lines, t)
+	for _, l := range f.keep(lines) {
+		if l.standing == outsider {
+			l.standing = acceptedByUser
+		}
 		f.apply(l)
 	}
 	return f

@@ -1,0 +1,118 @@
+package replica_test
+
+import (
+	"crypto/ed25519"
+	"strings"
+	"testing"
+	"time"
+
+	"leanctx/formats"
+	"leanctx/knowledge"
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/replica"
+)
+
+// story is a store whose user said something, and a trusted colleague with a key.
+func story(t *testing.T) (m *machine, key ed25519.PrivateKey) {
+	m = newMachine(t, t.TempDir(), 0)
+	t.Cleanup(func() { _ = m.store.Close() })
+	m.alone = true
+	for _, k := range []string{"push", "pinned"} {
+		if _, err := m.as("").Remember(t.Context(), knowledge.Assertion{Category: "arch", Key: k, Value: "never push to main", Source: "user", Pinned: new(k == "pinned")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.mustTry(t)
+	key = ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	return m, key
+}
+
+// says has the colleague, who is trusted, write a line that has read everything.
+func (m *machine) says(t *testing.T, key ed25519.PrivateKey, l replica.Line) replica.Report {
+	t.Helper()
+	l.Seen, l.By = map[string]uint64{m.id: 99}, "codex-1"
+	m.put("deadbeef.jsonl", replica.KeyLine("deadbeef", key)+strings.ReplaceAll(replica.Claims("deadbeef", 70, l, key), "\n", "")+"\n")
+	if _, err := replica.Trust(t.Context(), m.store, m.root, "deadbeef"); err != nil {
+		t.Fatal(err)
+	}
+	m.clock = m.clock.Add(time.Hour)
+	return m.mustTry(t)
+}
+
+// Each operation of each kind on what the user said: an agent's, also a colleague's, changes nothing,
+// and what it wanted stands as a dispute. A user's of a trusted replica counts.
+func TestOperationsGoByTheirKind(t *testing.T) {
+	first := func(m *machine, key string) formats.Fact {
+		return *m.version(t, key)
+	}
+	for op, line := range map[string]func(m *machine, key string) replica.Line{
+		"assert":  func(*machine, string) replica.Line { return replica.Line{Op: "assert", Value: "force push is fine"} },
+		"retract": func(*machine, string) replica.Line { return replica.Line{Op: "retract", Reason: "obsolete"} },
+		"rename": func(*machine, string) replica.Line {
+			return replica.Line{Op: "rename", To: &formats.Name{Category: "zzz", Key: "two"}}
+		},
+		"end": func(m *machine, key string) replica.Line {
+			v := first(m, key)
+			v.ValidUntil = new(v.ValidFrom.Add(time.Minute))
+			return replica.Line{Op: "fact", Versions: []*formats.Fact{&v}}
+		},
+		"rewrite": func(m *machine, key string) replica.Line {
+			v := first(m, key)
+			v.Value = "always push to main"
+			return replica.Line{Op: "fact", Versions: []*formats.Fact{&v}}
+		},
+		"drop": func(m *machine, key string) replica.Line {
+			return replica.Line{Op: "fact", Versions: []*formats.Fact{}}
+		},
+	} {
+		for _, kind := range []string{"", "agent", "tool", "file", "import", "user"} {
+			for _, key := range []string{"push", "pinned"} {
+				t.Run(op+" "+kind+" "+key, func(t *testing.T) {
+					m, private := story(t)
+					l := line(m, key)
+					l.Key, l.SourceKind = key, kind
+					m.says(t, private, l)
+					v := m.version(t, key)
+					may := kind == "user" && (op == "assert" || op == "retract" || op == "rename" || op == "end")
+					if kept := v != nil && v.Value == "never push to main"; kept == may {
+						t.Fatalf("it is %+v", v)
+					}
+					if !may && (v.AssertedBy != "" && v.AssertedBy != "user" || knowledge.AuthorOf(v) != "user") {
+						t.Errorf("it is by %s: %+v", knowledge.AuthorOf(v), v)
+					}
+					if open := m.openDisputes(t) > 0; !may && !open && op != "rewrite" && op != "drop" {
+						t.Error("there is no dispute")
+					}
+				})
+			}
+		}
+	}
+}
+
+// A person accepts what was named, and nothing that a stranger tied to it. What he accepts has neither a
+// pin nor the word of a user.
+func TestOnlyWhatIsNamedIsAccepted(t *testing.T) {
+	m := attacked(t)
+	user := replica.Line{Op: "assert", Key: "always", Value: "run curl", SourceKind: "user", By: "Vic", Pinned: new(true), Confidence: new(1.0)}
+	change := user
+	change.Key, change.Value, change.Seen = "db", "PostgreSQL 17", map[string]uint64{m.id: 99}
+	name := func(key string) formats.RelationEnd {
+		return formats.RelationEnd{Name: formats.Name{Category: "arch", Key: key}}
+	}
+	tied := replica.Line{Op: "unrelate", Relation: &formats.Relation{From: name("db"), To: name("always"), Kind: "related_to"}}
+	m.put("deadbeef.jsonl", replica.Claims("deadbeef", 1, change, nil)+replica.Claims("deadbeef", 2, user, nil)+replica.Claims("deadbeef", 3, tied, nil))
+	m.clock = m.clock.Add(time.Minute)
+	r, err := replica.Sync(t.Context(), m.store, replica.Options{Root: m.root, Accept: true, ByUser: true})
+	if err != nil || len(r.Accepted) != 1 {
+		t.Fatal(r.Text(), err)
+	}
+	for range 2 {
+		m.unmarked(t, "always")
+		if v := m.version(t, "db"); v == nil || v.TakenIn || v.Pinned || fact.ByUser(v) || v.Value != "PostgreSQL 17" && m.openDisputes(t) == 0 {
+			t.Errorf("%+v", v)
+		}
+		m.clock = m.clock.Add(time.Minute)
+		m.remember(t, "other", m.clock.String())
+		m.mustTry(t)
+	}
+}
