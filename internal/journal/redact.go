@@ -36,7 +36,7 @@ func (o *Options) withoutSecrets(ln line) line {
 	if redact == nil || ln.lost {
 		return ln
 	}
-	body := redactJSON(ln.body, redact)
+	body := RedactJSON(ln.body, redact)
 	if ln.redacted { // once more, since a rule may be newer
 		ln.body, ln.own = body, checksum(body)
 		return ln
@@ -68,9 +68,9 @@ const minSecret = 12
 // named is the object of a fact, as far as it was read.
 type named struct{ member, category, key string }
 
-// redactJSON redacts every string of a JSON text but the names of members. A text that is no JSON
+// RedactJSON redacts every string of a JSON text but the names of members. A text that is no JSON
 // is redacted as it is. The rest stays to the byte.
-func redactJSON(text []byte, redact func(string) string) []byte {
+func RedactJSON(text []byte, redact func(string) string) []byte {
 	var out []byte
 	copied := 0
 	objects := []named{{}}

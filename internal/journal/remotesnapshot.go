@@ -154,7 +154,7 @@ func (r *replica[S, E]) parse(m Mark, text []byte) (*image[S], error) {
 		return nil, damaged("its document")
 	}
 	if redact := r.l.o.redact(); redact != nil {
-		i.document = withChecksum(redactJSON(i.document, redact))
+		i.document = withChecksum(RedactJSON(i.document, redact))
 	}
 	var err error
 	if i.state, err = r.l.mem.decode(i.document, true); err != nil {

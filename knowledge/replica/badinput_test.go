@@ -269,18 +269,25 @@ func TestHostileValuesAreEscaped(t *testing.T) {
 	}
 }
 
-// A secret of a repository is not stored.
+// A secret of a repository is not stored: neither one that JSON escapes hide nor one that only the
+// fact's name makes a secret.
 func TestSecretsOfOthersAreTakenOut(t *testing.T) {
-	_, b, _ := pair(t)
-	const secret = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
-	b.put("9c41e07d.jsonl", replica.AssertLine("9c41e07d", "deploy", "the token is "+secret))
-	b.sync(t)
-	if text := b.export(t); strings.Contains(text, secret) || !strings.Contains(text, "the token is") {
-		t.Errorf("it holds %s", text)
-	}
-	copied, _ := os.ReadFile(filepath.Join(filepath.Dir(b.root), "store", "shared.jsonl"))
-	if strings.Contains(string(copied), secret) {
-		t.Error("the copy holds the secret")
+	const token, random = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8", "zN4vT8qLw2XyR7bKc5Mj" + "9HdPfG3sA6eU"
+	for name, c := range map[string]struct{ line, secret, rest string }{
+		"plain":   {replica.AssertLine("9c41e07d", "deploy", "the token is "+token), token, "the token is"},
+		"escaped": {replica.EscapedLine("9c41e07d", "deploy", token), token, "deploy"},
+		"named":   {replica.AssertLine("9c41e07d", "api_token", random), random, "api_token"},
+	} {
+		_, b, _ := pair(t)
+		b.put("9c41e07d.jsonl", c.line)
+		b.sync(t)
+		if text := b.export(t); strings.Contains(text, c.secret) || !strings.Contains(text, c.rest) {
+			t.Errorf("%s: it holds %s", name, text)
+		}
+		copied, _ := os.ReadFile(filepath.Join(filepath.Dir(b.root), "store", "shared.jsonl"))
+		if strings.Contains(string(copied), c.secret[1:]) {
+			t.Errorf("%s: the copy holds the secret", name)
+		}
 	}
 }
 

@@ -40,6 +40,13 @@ func AssertLine(replica, key, value string) string {
 	return string(l.text) + "\n"
 }
 
+// EscapedLine is an assertion with one character of its value as JSON escapes it.
+func EscapedLine(replica, key, value string) string {
+	text := strings.TrimSuffix(AssertLine(replica, key, value), "\n")
+	text = strings.Replace(text[:len(text)-crcLen], value, fmt.Sprintf(`\u%04x`, value[0])+value[1:], 1)
+	return text + crcMember + checksum([]byte(text+"}")) + "\"}\n"
+}
+
 // ForgedLine is a line that claims to be of a user, the newest, and to know all.
 func ForgedLine(replica, op, key, value string, later bool) string {
 	l := &Line{ID: "11111111-900", At: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC), Op: op, Category: "arch", Key: key, SourceKind: "user", By: "mallory"}

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/ed25519"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"leanctx/formats"
+	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
@@ -293,19 +295,20 @@ func (p *Project) describe() string {
 	return "first commit " + prose.Line(prose.Clip(p.FirstCommits[0], 12))
 }
 
-// clean takes secrets out of a line. Its checksum was that of the text with them.
+// clean takes secrets out of a line, also those that JSON writes with escapes, or that only the name
+// of a fact makes secrets. Its checksum was that of the text with them.
 func (in *incoming) clean(l *Line) *Line {
-	text := string(l.signed())
 	if l.Op == opKey || l.Op == opAccept {
 		return l // random digits may look like a secret
 	}
-	if _, found := in.redact(text); len(found) == 0 {
+	text := l.signed()
+	clean := journal.RedactJSON(text, func(s string) string { s, _ = in.redact(s); return s })
+	if bytes.Equal(text, clean) {
 		return l
 	}
 	was := l.digest
 	l.Redacted, l.foreign, l.redacted = was, true, true
-	formats.Texts(l, func(s string) string { s, _ = in.redact(s); return s })
-	if l.encode(nil) != nil || !l.sound() {
+	if formats.Decode(clean, l) != nil || l.encode(nil) != nil || !l.sound() {
 		return l.gone("", nil)
 	}
 	l.digest = was
