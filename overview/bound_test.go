@@ -2,6 +2,7 @@ package overview
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -44,6 +45,24 @@ func TestTooMuchToRead(t *testing.T) {
 	}
 	if again := ask(1500); again != little {
 		t.Error(again)
+	}
+}
+
+// What is slow to read does not keep an overview for long: the rest is known by name alone, and is read
+// by the next one.
+func TestSlowTextIsReadLater(t *testing.T) {
+	l := newLand(t)
+	for i := range 40 {
+		l.write(fmt.Sprintf("f%02d.go", i), fmt.Sprintf("// Package p%d is slow.\npackage p%d\n", i, i))
+	}
+	m := NewMap(l.root, &MapOptions{Cache: l.cache})
+	m.reading = time.Nanosecond
+	o, err := m.Overview(t.Context(), Inquiry{})
+	if err != nil || !strings.Contains(o.Text(), "files known by name alone") {
+		t.Errorf("%v\n%s", err, o.Text())
+	}
+	if o, err = NewMap(l.root, &MapOptions{Cache: l.cache}).Overview(t.Context(), Inquiry{}); err != nil || strings.Contains(o.Text(), "by name alone") {
+		t.Errorf("%v\n%s", err, o.Text())
 	}
 }
 

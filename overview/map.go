@@ -55,12 +55,13 @@ type Map struct {
 
 	maxTotal int64 // bytes that are read; see [maxTotal]
 	maxTime  time.Duration
-	opened   int64 // files that the last call opened; for tests
+	reading  time.Duration // see [maxReading]
+	opened   int64         // files that the last call opened; for tests
 }
 
 // NewMap makes the map of the project at root, an absolute path. It reads nothing.
 func NewMap(root string, o *MapOptions) *Map {
-	m := &Map{root: root, maxTotal: maxTotal, maxTime: maxTime}
+	m := &Map{root: root, maxTotal: maxTotal, maxTime: maxTime, reading: maxReading}
 	if o != nil {
 		m.o = *o
 	}
@@ -210,7 +211,7 @@ func (m *Map) entries(ctx context.Context, found *tree.Tree, known *stored) (ent
 		return nil, h, err
 	}
 	defer root.Close()
-	s := &scanner{root: root, clean: m.clean, now: m.o.Now, progress: m.o.Progress, maxTotal: m.maxTotal}
+	s := &scanner{root: root, clean: m.clean, now: m.o.Now, progress: m.o.Progress, maxTotal: m.maxTotal, reading: m.reading}
 	old := make(map[string]*entry, len(known.Entries))
 	for _, e := range known.Entries {
 		old[e.Path] = e

@@ -29,6 +29,10 @@ const maxRead = 1 << 20
 // minutes.
 const maxTotal = 1 << 30
 
+// maxReading is how long one overview reads. Text that was made to be slow to read, in a repository of
+// somebody else, must not take both cores for minutes. The next overview reads on.
+const maxReading = 15 * time.Second
+
 // maxHead is the part that is read of a file without definitions.
 const maxHead = 8 << 10
 
@@ -86,6 +90,7 @@ type scanner struct {
 	progress func(done, total int)
 	clean    func(string) string // takes secrets out
 	maxTotal int64               // bytes; see [maxTotal]
+	reading  time.Duration       // see [maxReading]; 0: no limit
 	opened   atomic.Int64        // files that were opened; tests count them
 }
 
@@ -107,6 +112,11 @@ func (s *scanner) scan(ctx context.Context, files []tree.File, old map[string]*e
 			todo = append(todo, i)
 		}
 	}
+	var late <-chan time.Time
+	if s.reading > 0 {
+		late = time.After(s.reading)
+	}
+	var over atomic.Bool
 	var next, done atomic.Int64
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -117,7 +127,16 @@ func (s *scanner) scan(ctx context.Context, files []tree.File, old map[string]*e
 				if n >= len(todo) || ctx.Err() != nil {
 					return
 				}
-				out[todo[n]] = s.read(files[todo[n]])
+				select {
+				case <-late:
+					over.Store(true)
+				default:
+				}
+				if over.Load() {
+					out[todo[n]] = nameOnly(files[todo[n]])
+				} else {
+					out[todo[n]] = s.read(files[todo[n]])
+				}
 				if d := done.Add(1); s.progress != nil && (d%64 == 0 || int(d) == len(todo)) {
 					mu.Lock()
 					s.progress(int(done.Load()), len(todo))
