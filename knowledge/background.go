@@ -63,10 +63,21 @@ func (b *background) start(s *Store) {
 func (b *background) end() {
 	b.stop()
 	b.running.Wait()
-	if !b.store.opts.LongLived {
+	if b.store.opts.LongLived {
+		b.within(settleLong, "what agents wrote did not become facts", b.consolidate)
+	} else {
 		b.settle()
 	}
 	b.store.log.Settle()
+}
+
+// consolidate makes facts of what agents wrote down, for the next session.
+func (b *background) consolidate(ctx context.Context) error {
+	if b.store.opts.Findings == nil || !b.store.used.Load() {
+		return nil
+	}
+	_, err := Consolidate(ctx, b.store, Promotion{Unasked: true})
+	return err
 }
 
 // run is the work of a long-lived store, until ctx ends.
@@ -92,6 +103,9 @@ func (b *background) run(ctx context.Context) {
 		}
 		if t := s.Now(); t.Sub(maintained) >= maintainEach {
 			maintained = t
+			if err := b.consolidate(ctx); err != nil && ctx.Err() == nil {
+				s.opts.Logger.Warn("what agents wrote did not become facts", "error", err)
+			}
 			if _, err := (maintenance{s, false}).run(ctx); err != nil && ctx.Err() == nil {
 				s.opts.Logger.Warn("the maintenance pass did not run", "error", err)
 			}

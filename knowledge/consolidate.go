@@ -36,6 +36,9 @@ type Promotion struct {
 	MaxDecisions *int `json:"max_decisions,omitempty" jsonschema:"most decisions to promote (default 5)"`
 	MaxFindings  *int `json:"max_findings,omitempty" jsonschema:"most findings, insights, blockers and results to promote (default 8)"`
 	DryRun       bool `json:"dry_run,omitempty" jsonschema:"show what would be promoted, change nothing"`
+
+	// Unasked says that a session ended, or that it is time: what nobody asked for counts as unconfirmed.
+	Unasked bool `json:"-"`
 }
 
 // Promoted is what a consolidation made.
@@ -60,7 +63,10 @@ type ClosedBlocker struct {
 	fact.Trust
 }
 
-var confidenceOf = map[string]float64{"decision": 0.85, "insight": 0.75, "blocker": 0.75, "finding": 0.7, "result": 0.8}
+var confidenceOf = map[string]float64{"decision": 0.85, "insight": 0.75, "blocker": 0.75, "finding": 0.7, discovery: 0.7, "result": 0.8}
+
+// discovery is the kind of a diary entry that becomes a fact of the room of findings.
+const discovery = "discovery"
 
 // Consolidate promotes what agents wrote down to facts, the newest first, within its budget, and
 // with the source of each. An entry that was promoted once is not promoted again. Nor is one
@@ -106,6 +112,13 @@ func Consolidate(ctx context.Context, s *Store, p Promotion) (Promoted, error) {
 		known.Files = s.files.Now
 		w := state.NewOverlay(known, nil)
 		events, r.Facts, err = promoteAll(s, some, near, st, w, now)
+		if p.Unasked {
+			for _, e := range events {
+				if e.Put != nil && e.Put.RecordedFrom.Equal(now) && e.Put.Outcome == string(Created) {
+					e.Put.TakenIn = true
+				}
+			}
+		}
 		if err == nil {
 			var closed []state.Event
 			closed, r.Closed = closeBlockers(s, st, found, now)
@@ -116,7 +129,7 @@ func Consolidate(ctx context.Context, s *Store, p Promotion) (Promoted, error) {
 		}
 		return events, err
 	}
-	pass := maintenance{s, true}
+	pass := maintenance{s, !p.Unasked}
 	if p.DryRun {
 		err := s.View(ctx, func(st *state.State, now time.Time) error { _, err := decide(st, now); return err })
 		if err != nil {
@@ -290,6 +303,9 @@ func unpromoted(st *state.State, found []Finding) []Finding {
 	}
 	var out []Finding
 	for _, f := range found {
+		if f.Kind == discovery {
+			f.Kind = "finding"
+		}
 		withdrawn := isWithdrawn(st, fact.IDOf(f.Kind, fact.Slug(f.Text))) || isWithdrawn(st, fact.IDOf(f.Kind, fact.FirstWords(f.Text)))
 		solved := f.Kind == kindBlocker && solution(found, f.Text, f.At) != nil
 		if !taken[f.Ref] && !withdrawn && !solved && confidenceOf[f.Kind] > 0 && strings.TrimSpace(f.Text) != "" {

@@ -259,8 +259,8 @@ func TestEveryNamedCallCanBeMade(t *testing.T) {
 	look := func(tool, from, text string) {
 		for _, args := range actionHints(text) {
 			tool := tool
-			if i := strings.Index(args, "\x00"); i >= 0 {
-				tool, args = args[:i], args[i+1:]
+			if other, rest, ok := strings.Cut(args, "\x00"); ok {
+				tool, args = other, rest
 			}
 			if seen[tool+args] {
 				continue

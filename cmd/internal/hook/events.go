@@ -117,6 +117,9 @@ func (c Call) answer(ctx context.Context) (out []byte, err error) {
 	switch c.Event {
 	case PreCompact, SessionEnd, Stop:
 		err = v.Conclude(ctx)
+		if x, ok := v.(endingView); ok && c.Event == SessionEnd {
+			err = errors.Join(err, x.Consolidate(ctx))
+		}
 		s.pass()
 		return nil, err
 	}
@@ -182,6 +185,9 @@ type assertedView interface {
 type changingView interface {
 	Changed(ctx context.Context) ([]Notice, error)
 }
+
+// endingView is a [ProjectView] that makes facts of what agents wrote down in a session.
+type endingView interface{ Consolidate(context.Context) error }
 
 // rootedView is a [ProjectView] that knows where its files are.
 type rootedView interface {

@@ -266,6 +266,15 @@ func (p *Stores) Conclude(ctx context.Context) (err error) {
 	return n.registry.As(agents.Actor{Agent: n.self}).Summarize(ctx, titles)
 }
 
+// Consolidate makes facts of what agents wrote down, for the next session.
+func (p *Stores) Consolidate(ctx context.Context) error {
+	if !p.Known || p.Facts == nil {
+		return nil
+	}
+	_, err := knowledge.Consolidate(ctx, p.Facts, knowledge.Promotion{Unasked: true})
+	return err
+}
+
 // coworkers are the agents of the project, as a session sees them.
 type coworkers struct {
 	agents.Synced
