@@ -14,7 +14,8 @@ import (
 type Ground struct {
 	Version *fact.Version
 	recall.Evidence
-	Answer float64 // the probability that it answers the text, if that is a question and this its first firm answer
+	Answer float64 // the probability that it answers the text, if this is its first firm answer
+	Asked  bool    // the text is a question
 }
 
 // leastGround is the evidence that recall's answer to a prompt that asks nothing needs: "go" and "add a
@@ -61,7 +62,7 @@ func grounds(ctx context.Context, s *Store, texts []string) (list []Ground, err 
 		}
 		answers := l.parsed.Rank(c.ranked, l.meaning.compared())
 		if len(answers) > 0 && !answers[0].Maybe && (l.parsed.Asks() || list[answers[0].Index].Of() >= leastGround) {
-			list[answers[0].Index].Answer = answers[0].Score
+			list[answers[0].Index].Answer, list[answers[0].Index].Asked = answers[0].Score, l.parsed.Asks()
 		}
 	})
 	return list, err

@@ -41,7 +41,7 @@ func Before(ctx context.Context, s *knowledge.Store, tool Tool, told func(id str
 	add := func(v *fact.Version, why string, score float64) {
 		if !seen[v.ID] && (told == nil || !told(v.ID)) {
 			seen[v.ID] = true
-			list = append(list, Line{v, why, score})
+			list = append(list, Line{v, why, score, false})
 		}
 	}
 	files := tool.Files[:min(len(tool.Files), maxToolFiles)]

@@ -205,3 +205,29 @@ func TestChangesOfWhatWasTold(t *testing.T) {
 		t.Errorf("an erased value: %s", said)
 	}
 }
+
+// Who changes their mind is told the fact about the same matter with its name, also when it was told before.
+func TestChangeOfMindNamesTheFact(t *testing.T) {
+	dir := home(t)
+	if err := os.Mkdir(filepath.Join(dir, "data"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c := dial(t, serving(t), "2025-11-25")
+	c.must("ctx_knowledge", `{"action":"remember","category":"decision","key":"v2-hosts","value":"v2 drops the hosts file and reads DNS alone.","source":"user"}`)
+	c.must("ctx_knowledge", `{"action":"remember","category":"workflow","key":"deploys","value":"We deploy on Fridays after the soak test.","source":"user"}`)
+	c.must("ctx_knowledge", `{"action":"remember","category":"team","key":"office","value":"The office is in Oslo, third floor.","source":"user"}`)
+	hooked(t, "claude-code", "session-start", "s", "")
+	said := hooked(t, "claude-code", "user-prompt", "s", `,"prompt":"change of plan: v2 keeps the hosts file after all"`)
+	if !strings.Contains(said, "[decision/v2-hosts]") || !strings.Contains(said, "If this changed: remember with this key.") || strings.Contains(said, "office") {
+		t.Errorf("a change of mind: %s", said)
+	}
+	said = hooked(t, "claude-code", "user-prompt", "s", `,"prompt":"from now on we deploy on Mondays, after the soak test"`)
+	if !strings.Contains(said, "[workflow/deploys]") || strings.Contains(said, "hosts") {
+		t.Errorf("another one: %s", said)
+	}
+	for _, prompt := range []string{"does v2 drop the hosts file?", "read the hosts file of v2", "should v2 keep the hosts file instead?"} {
+		if said := hooked(t, "claude-code", "user-prompt", "s", fmt.Sprintf(`,"prompt":%q`, prompt)); strings.Contains(said, "If this changed") {
+			t.Errorf("%s: no change: %s", prompt, said)
+		}
+	}
+}

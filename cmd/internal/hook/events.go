@@ -151,7 +151,11 @@ func (c Call) answer(ctx context.Context) (out []byte, err error) {
 	for _, n := range a.list {
 		text = strings.TrimPrefix(text+"\n"+n.Text, "\n")
 		if n.Fact != "" {
-			a.facts = append(a.facts, Told{Fact: n.Fact, Part: n.ID, Why: n.Why})
+			told := Told{Fact: n.Fact, Part: n.ID, Why: n.Why}
+			if n.Told != "" {
+				told.Part = "" // the notice says it
+			}
+			a.facts = append(a.facts, told)
 		}
 	}
 	note := c.forPerson(ctx, v)

@@ -89,6 +89,12 @@ func (p *Stores) Relevant(ctx context.Context, prompt string) ([]Notice, error) 
 		return nil, err
 	}
 	list := p.factNotices(lines)
+	for i := range lines {
+		if lines[i].Mind { // it is told again with each prompt that changes something
+			n := &list[i]
+			n.Told, n.ID = n.ID+" "+n.Fact, "mind-"+shortHash(n.ID, prompt)
+		}
+	}
 	met, err := knowledge.Met(ctx, p.Facts, prompt)
 	for _, x := range met {
 		list = append(list, reminderNotice(x.ID, x.Text, x.Keyword == ""))
