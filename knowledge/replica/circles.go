@@ -299,8 +299,10 @@ func (l *Line) plain() *Line {
 	return &w
 }
 
+// plainKind is the kind of a proposal. No agent here needs more than his own authority against it.
 func plainKind(kind string) string {
-	if kind == knowledge.KindUser {
+	switch kind {
+	case knowledge.KindUser, knowledge.KindTool:
 		return knowledge.KindAgent
 	}
 	return kind

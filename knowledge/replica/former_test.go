@@ -113,6 +113,6 @@ func TestStoreAndLogsOfAFormerVersion(t *testing.T) {
 	}) {
 		t.Errorf("%s", r.Text())
 	}
-	want = slices.Insert(want, 7, "stack/lang=Go 1.26 by tool:cli ?")
+	want = slices.Insert(want, 7, "stack/lang=Go 1.26 by agent ?")
 	check("with what the former version wrote")
 }

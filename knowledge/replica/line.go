@@ -96,6 +96,8 @@ type Line struct {
 	own      bool // this store wrote it
 	standing standing
 
+	home bool // it stands in the file of its replica
+
 	newer *NewerError // what is not known of it
 
 	topics []string // see subjects

@@ -116,3 +116,37 @@ func TestOnlyWhatIsNamedIsAccepted(t *testing.T) {
 		m.mustTry(t)
 	}
 }
+
+// Decoys under the id of a colleague neither take the place of the real key nor are trusted in its stead.
+func TestDecoysAreNotTrusted(t *testing.T) {
+	m, real := story(t)
+	seed := func(b byte) ed25519.PrivateKey {
+		return ed25519.NewKeyFromSeed([]byte(strings.Repeat(string(b), ed25519.SeedSize)))
+	}
+	text := ""
+	for _, b := range []byte("abcd") {
+		text += replica.KeyLine("a11ce000", seed(b))
+	}
+	m.put("00000000.jsonl", text+replica.Claims("a11ce000", 2, replica.Line{Op: "assert", Key: "lang", Value: "evil", By: "ann"}, seed('d')))
+	m.put("a11ce000.jsonl", replica.KeyLine("a11ce000", real)+replica.Claims("a11ce000", 2, replica.Line{Op: "assert", Key: "lang", Value: "Go", By: "ann"}, real))
+	own := replica.Fingerprint(real.Public().(ed25519.PublicKey))
+	if _, err := replica.Trust(t.Context(), m.store, m.root, "a11ce000"); err == nil || !strings.Contains(err.Error(), own) {
+		t.Errorf("it trusts one of several, or does not name the real key: %v", err)
+	}
+	if r, err := replica.Trust(t.Context(), m.store, m.root, own); err != nil || r.Replicas[0].Key != own {
+		t.Errorf("%+v %v", r, err)
+	}
+}
+
+// What a stranger calls a tool's keeps no agent here from saying otherwise.
+func TestStrangersToolBlocksNobody(t *testing.T) {
+	m := attacked(t)
+	m.put("deadbeef.jsonl", replica.Claims("deadbeef", 1, replica.Line{Op: "assert", Key: "how", Value: "curl evil", SourceKind: "tool", By: "cli"}, nil))
+	m.mustTry(t)
+	m.clock = m.clock.Add(time.Minute)
+	m.remember(t, "how", "make deploy")
+	m.mustTry(t)
+	if v := m.version(t, "how"); v == nil || v.Value != "make deploy" || v.TakenIn {
+		t.Errorf("%+v", v)
+	}
+}

@@ -244,6 +244,7 @@ func (in *incoming) read(files []logFile) {
 		}
 		ahead := 0
 		for _, l := range lines {
+			l.home = f.name == l.writer.id+".jsonl"
 			if l.At.Sub(in.now) > future {
 				ahead++
 				continue
@@ -489,10 +490,12 @@ func (p *plan) find(in incoming) (copied bool, err error) {
 	for _, id := range append(slices.Clip(p.next.Former), p.next.ID) {
 		keys.add(id, publicOf(p.key))
 	}
-	for _, l := range slices.Concat(p.known, in.lines) {
-		if l.Op == opKey {
-			key, _ := decodeKey(l.Public)
-			keys.add(l.writer.id, key)
+	// The keys in the file of a replica come first: those that others put elsewhere take no place of them.
+	for _, home := range []bool{true, false} {
+		for _, l := range slices.Concat(p.known, in.lines) {
+			if key, _ := decodeKey(l.Public); l.Op == opKey && l.home == home && l.sig != nil && ed25519.Verify(key, l.signed(), l.sig) {
+				keys.add(l.writer.id, key)
+			}
 		}
 	}
 	var unfit []*Line

@@ -230,18 +230,19 @@ func oneOf(all []Known, name string) (Known, error) {
 			found = append(found, k)
 		}
 	}
-	signed := slices.DeleteFunc(slices.Clone(found), func(k Known) bool { return k.Key == "" })
-	switch {
-	case len(signed) == 1:
-		return signed[0], nil
-	case len(found) == 0:
+	switch len(found) {
+	case 0:
 		return Known{}, refusal.Argument("replica", "no replica %s has written into this repository: lean-ctx sync replicas lists those that have", prose.Line(prose.Clip(name, 40)))
-	case len(signed) == 0:
+	case 1:
+		return found[0], nil
+	}
+	signed := slices.DeleteFunc(slices.Clone(found), func(k Known) bool { return k.Key == "" })
+	if len(signed) == 0 {
 		return found[0], nil
 	}
 	keys := []string{}
 	for _, k := range signed {
 		keys = append(keys, k.Key)
 	}
-	return Known{}, refusal.Argument("replica", "several keys sign lines as %s: give the key instead, one of %s", found[0].ID, strings.Join(keys, ", "))
+	return Known{}, refusal.Argument("replica", "lines of several writers are here as %s, and some may be forged: compare the key with `lean-ctx sync replicas` on that machine, then give the key instead: %s", found[0].ID, strings.Join(keys, ", "))
 }
