@@ -88,12 +88,12 @@ func TestAllThatOutsidersSaidIsMarked(t *testing.T) {
 	for name, lines := range histories {
 		t.Run(name, func(t *testing.T) {
 			m := attacked(t)
-			text := ""
+			var text strings.Builder
 			for i, l := range lines {
 				l.Op, l.Key, l.SourceKind = "assert", "always", knowledge.KindUser
-				text += replica.Claims("deadbeef", i+1, l, nil)
+				text.WriteString(replica.Claims("deadbeef", i+1, l, nil))
 			}
-			m.put("deadbeef.jsonl", text)
+			m.put("deadbeef.jsonl", text.String())
 			m.mustTry(t)
 			m.unmarked(t, "always")
 		})

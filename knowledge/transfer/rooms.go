@@ -302,8 +302,8 @@ func (m *merger) takeRooms(x input) {
 		}
 	}
 	for _, line := range indexLine().FindAllSubmatch(bytes.ReplaceAll(x.index, []byte("\r\n"), []byte("\n")), -1) {
-		if room, file := string(line[1]), string(line[2]); !there[room] && !there[file] {
-			m.rooms.deleted = append(m.rooms.deleted, room)
+		if !there[string(line[1])] && !there[string(line[2])] {
+			m.rooms.deleted = append(m.rooms.deleted, string(line[1]))
 		}
 	}
 	if same, sealed := okf.Sealed(x.index); sealed && !same {
