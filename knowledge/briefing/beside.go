@@ -127,5 +127,9 @@ func (x *Line) Text() string {
 	case fact.ByUser(v):
 		mark = " (u, " + fact.Day(v.ValidFrom) + ")"
 	}
-	return "[" + knowledge.Slashed(knowledge.Name{Category: v.Category, Key: v.Key}) + "] " + prose.ShortLine(fact.Text(v)) + mark
+	text := "[" + knowledge.Slashed(knowledge.Name{Category: v.Category, Key: v.Key}) + "] " + prose.ShortLine(fact.Text(v)) + mark
+	if x.Mind {
+		text += ". If this changed: remember with this key."
+	}
+	return text
 }
