@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"crypto/tls"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -359,7 +360,7 @@ func (c *cluster) jetstream(t *testing.T) jetstream.JetStream {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nc, err := nats.Connect("nats://"+c.servers[0].addr, seed)
+	nc, err := nats.Connect("nats://"+c.servers[0].addr, seed, nats.Secure(&tls.Config{InsecureSkipVerify: true}))
 	if err != nil {
 		t.Fatal(err)
 	}

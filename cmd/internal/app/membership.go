@@ -270,7 +270,7 @@ func (s *stores) stream(m *membership) *jetstream.Stream {
 
 func (m *membership) options(wait time.Duration) *jetstream.Options {
 	return &jetstream.Options{
-		Server: m.Server, Stream: m.Stream, Machine: m.Machine, Wait: wait, SawTLS: m.TLS, OnTLS: m.noteTLS,
+		Server: m.Server, Stream: m.Stream, Machine: m.Machine, Wait: wait, SawTLS: m.TLS, OnTLS: m.noteTLS, Unproven: m.State == member && !m.TLS,
 		Redact: func(text string) string { return cleaned(secret.BuiltIn(), text) },
 	}
 }

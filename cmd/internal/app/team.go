@@ -172,7 +172,9 @@ func (c teamCommands) join(ctx context.Context, sc op.Scope, a joinArgs) (joined
 			if a.signsIn() && m.Server != server { // a server that asks for other credentials now
 				again := *m
 				again.Server = server
-				stream := jetstream.Open(again.options(0))
+				o := again.options(0)
+				o.Unproven, o.OnTLS = false, func() { again.TLS = true }
+				stream := jetstream.Open(o)
 				defer stream.Close()
 				if _, _, err := stream.Join(ctx, jetstream.Project{Hash: p.Hash, ID: p.ID, FirstCommits: p.FirstCommits}, a.Name != ""); err != nil {
 					return none, err

@@ -57,7 +57,7 @@ func TestTeamServeWantsAToken(t *testing.T) {
 	_, command, _ := strings.Cut(lines[1], "lean-ctx ")
 	url := strings.Fields(command)[2]
 	t.Setenv(config.DataDirVar, filepath.Join(dir, "a"))
-	if code, _, errs := do(t, "", "team", "join", url, "--name", "shop"); code == 0 || !strings.Contains(errs, "wants credentials") {
+	if code, _, errs := do(t, "", "team", "join", url, "--name", "shop"); code == 0 || !strings.Contains(errs, "with --token-file") {
 		t.Errorf("without the token: %d %s", code, errs)
 	}
 	if !strings.HasSuffix(command, ` --token-file '`+strings.ReplaceAll(filepath.Join(disk, "token"), "'", `'\''`)+`'`) {

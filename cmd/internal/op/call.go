@@ -33,6 +33,9 @@ func (t *Tool) Call(ctx context.Context, action string, args map[string]any) (An
 		return Answer{}, err
 	}
 	result, err := o.run(context.WithValue(ctx, noticesKey{}, &c.notices), c.scope, c)
+	for i, n := range c.notices { // it may quote what a stranger wrote
+		c.notices[i] = prose.Line(strings.Join(strings.Fields(n), " "))
+	}
 	a := Answer{Result: result, Notices: c.notices, Output: c.scope.Output, Tool: t.Name, Action: o.Name, Scope: c.scope}
 	if c.shell {
 		a.syntax = t.shell

@@ -98,7 +98,6 @@ func bearerOf(r *http.Request) (text string, any bool) {
 
 type (
 	sessionKey struct{} // of a request with a session of the page
-	bearerKey  struct{} // of one with a token in its header
 )
 
 // authorized lets in who has a token, or a session of the page.
@@ -115,13 +114,15 @@ func (s *Server) authorized(next http.Handler) http.Handler {
 		t := s.o.Tokens.open
 		if text, any := bearerOf(r); any {
 			t = s.o.Tokens.find(text)
-			r = r.WithContext(context.WithValue(r.Context(), bearerKey{}, true))
-		} else if c, err := r.Cookie(cookieName(port)); err == nil && t == nil {
-			var renewed string
-			if t, renewed = s.o.Tokens.session(c.Value, s.now()); renewed != "" {
+		} else if c, err := r.Cookie(cookieName(port)); err == nil {
+			found, renewed := s.o.Tokens.session(c.Value, s.now())
+			if renewed != "" {
 				s.setCookie(w, cookieName(port), renewed)
 			}
-			r = r.WithContext(context.WithValue(r.Context(), sessionKey{}, true))
+			if t == nil || found != nil && s.o.Tokens.isOwn(found) {
+				t = found
+				r = r.WithContext(context.WithValue(r.Context(), sessionKey{}, true))
+			}
 		}
 		if t == nil {
 			s.unauthorized(w)
@@ -148,12 +149,13 @@ func (s *Server) programs(next http.Handler) http.Handler {
 	})
 }
 
-// people refuses what changes something at the page to a program with a token: the page's buttons
-// speak as the person who sees it.
+// people refuses what changes something at the page to all but a session of this machine's user: the
+// page's buttons speak as that person. Whoever has a named token, or comes without one, is somebody
+// else, by whatever way.
 func (s *Server) people(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Context().Value(bearerKey{}) != nil {
-			refuse(w, http.StatusForbidden, "forbidden", "the page's buttons are for people; a program uses /api")
+		if r.Method != http.MethodGet && r.Method != http.MethodHead && (r.Context().Value(sessionKey{}) == nil || !s.o.Tokens.isOwn(callerOf(r.Context()))) {
+			refuse(w, http.StatusForbidden, "forbidden", "the page's buttons are for people: this machine's user, who logged in by the address that lean-ctx serve printed; a program, and who has a named token, uses /api")
 			return
 		}
 		next.ServeHTTP(w, r)

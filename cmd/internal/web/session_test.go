@@ -162,6 +162,37 @@ func TestTheButtonsAreForPeople(t *testing.T) {
 	}
 }
 
+// Nor does a session of a named token, however much it may write, nor who comes without one to an open
+// server. The session of this machine's user does.
+func TestTheButtonsAreForTheUser(t *testing.T) {
+	f, _ := withFile(t)
+	press := func(f *fixture, set func(*http.Request)) (int, string) {
+		return f.do(t, f.request(t, http.MethodPost, "/do/remember", "category=a&key=b&value=c", func(r *http.Request) {
+			if set != nil {
+				set(r)
+			}
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		}))
+	}
+	if status, body := press(f, with(f.logInAs(t, writer))); status != 403 || !strings.Contains(body, "for people") {
+		t.Errorf("a named token: %d %.200s", status, body)
+	}
+	if status, body := press(f, with(f.logInAs(t, own))); status == 403 {
+		t.Errorf("the user: %d %.200s", status, body)
+	}
+	opened, err := NewTokens(own, "", true, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.server.o.Tokens = opened
+	if status, body := press(f, nil); status != 403 || !strings.Contains(body, "for people") {
+		t.Errorf("nobody: %d %.200s", status, body)
+	}
+	if status, body := press(f, with(f.logInAs(t, own))); status == 403 {
+		t.Errorf("the user of an open server: %d %.200s", status, body)
+	}
+}
+
 // A session ends with the token that it was opened with, and reaches no more than that token.
 func TestASessionIsItsTokens(t *testing.T) {
 	f, path := withFile(t)

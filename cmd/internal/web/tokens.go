@@ -315,6 +315,9 @@ func (t *Tokens) findListed(text string) (found *token) {
 	return found
 }
 
+// isOwn reports whether a request was let in by the token of this machine's user.
+func (t *Tokens) isOwn(k *token) bool { return t.own != nil && t.own.sum == k.sum }
+
 // all are the tokens that are valid now, without those of projects.
 func (t *Tokens) all() []*token {
 	_ = t.refresh() // it has logged what is wrong

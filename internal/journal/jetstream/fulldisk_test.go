@@ -2,6 +2,7 @@ package jetstream_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -229,7 +230,7 @@ func fillAndFreeOne(t *testing.T, dirs []string, diskFree func(i int) func(strin
 // leaderOf is the number of the server that leads the stream.
 func leaderOf(t *testing.T, urls []string, token string) int {
 	t.Helper()
-	nc, err := nats.Connect(strings.Join(urls, ","), must(nats.NkeyOptionFromSeed(token)))
+	nc, err := nats.Connect(strings.Join(urls, ","), must(nats.NkeyOptionFromSeed(token)), nats.Secure(&tls.Config{InsecureSkipVerify: true}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"leanctx/internal/journal"
+	"leanctx/internal/prose"
 )
 
 // Texts and snapshots
@@ -49,9 +50,16 @@ func (l *Log) objects(kind string) string { return kind + l.name() + "/" }
 // mark returns the mark that is an object's name.
 func (l *Log) mark(name string) (m journal.Mark, ok bool) {
 	text, ok := strings.CutPrefix(name, l.objects(snapshotObjects))
-	n, _ := fmt.Sscanf(text, "%d-%d-%d-", &m.Seq, &m.Place, &m.Size)
+	parts := strings.Split(text, "-")
+	if !ok || len(parts) != 4 || parts[3] == "" || !prose.IsWord(parts[3]) {
+		return m, false
+	}
+	var errs [3]error
+	m.Seq, errs[0] = strconv.ParseUint(parts[0], 10, 64)
+	m.Place, errs[1] = strconv.ParseUint(parts[1], 10, 64)
+	m.Size, errs[2] = strconv.ParseInt(parts[2], 10, 64)
 	m.Name = name
-	return m, ok && n == 3
+	return m, errors.Join(errs[:]...) == nil && m.Size >= 0
 }
 
 func older(a, b journal.Mark) int {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -23,9 +24,9 @@ import (
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/nats-io/nkeys"
 
 	"leanctx/internal/journal"
+	"leanctx/internal/journal/jetstream/teamtls"
 )
 
 // Server says where the servers are and how to sign in. It holds names of
@@ -58,6 +59,8 @@ type Options struct {
 	Each    uint64           // in a stream that it makes, a log gets a new snapshot after so many commits; 4096
 
 	Redact func(text string) string // applied to every text of a commit before it is folded; nil: none
+
+	Unproven bool // it joined when a server had no certificate of the token: where the server offers no TLS it goes on without
 
 	SawTLS bool   // the servers were reached by TLS before: no other connection is made
 	OnTLS  func() // called once when they are reached by TLS for the first time; may be nil
@@ -219,13 +222,17 @@ func (s *Stream) connectServer() (*nats.Conn, error) {
 		o = append(o, nats.UserCredentials(s.o.Creds))
 	}
 	seed := s.o.NKey
+	var team *teamtls.Authority
 	if s.o.TokenFile != "" {
 		token, err := os.ReadFile(s.o.TokenFile)
 		if err != nil {
 			return nil, err
 		}
-		if _, err := nkeys.FromSeed(bytes.TrimSpace(token)); err == nil {
+		if token = bytes.TrimSpace(token); teamtls.IsSeed(token) {
 			seed = s.o.TokenFile
+			if team, err = teamtls.New(token); err != nil {
+				return nil, err
+			}
 		} else {
 			o = append(o, nats.Token(strings.TrimSpace(string(token))))
 		}
@@ -243,11 +250,25 @@ func (s *Stream) connectServer() (*nats.Conn, error) {
 	if s.o.Cert != "" {
 		o = append(o, nats.ClientCert(s.o.Cert, s.o.Key))
 	}
-	if s.onlyTLS() {
+	if s.onlyTLS() || team != nil && !s.o.Unproven {
 		o = append(o, nats.Secure())
 	}
 	var wanted atomic.Bool
-	nc, err := nats.Connect(s.o.URL, append(o, s.certificate(&wanted))...)
+	o = append(o, s.certificate(&wanted))
+	if team != nil { // the server proves that it has the token, before anything is sent
+		var trusted *x509.CertPool
+		if s.o.CA != "" {
+			var err error
+			if trusted, err = roots(s.o.CA); err != nil {
+				return nil, err
+			}
+		}
+		o = append(o, func(o *nats.Options) error {
+			team.Check(o.TLSConfig, trusted)
+			return nil
+		})
+	}
+	nc, err := nats.Connect(s.o.URL, o...)
 	if err != nil && wanted.Load() {
 		err = s.refusedCertificate(err)
 	}
@@ -267,7 +288,11 @@ func (d here) Dial(network, address string) (net.Conn, error) {
 	if host, port, err := net.SplitHostPort(address); err == nil && strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") {
 		address = net.JoinHostPort("127.0.0.1", port)
 	}
-	return d.Dialer.Dial(network, address)
+	c, err := d.Dialer.Dial(network, address)
+	if err != nil {
+		return nil, err
+	}
+	return &guarded{Conn: c}, nil
 }
 
 // onlyTLS reports whether a connection without TLS is refused, before anything is sent: where
@@ -475,6 +500,9 @@ func (s *Stream) explain(err error) error {
 	if err == nil || errors.Is(err, journal.ErrOffline) || errors.Is(err, journal.ErrForeign) || errors.Is(err, journal.ErrNewer) {
 		return err
 	}
+	if _, ok := err.(said); !ok {
+		err = said{err}
+	}
 	files := cmp.Or(s.o.Creds, s.o.NKey, s.o.TokenFile)
 	switch {
 	case errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrAuthRevoked) || errors.Is(err, nats.ErrAccountAuthExpired):
@@ -487,9 +515,12 @@ func (s *Stream) explain(err error) error {
 		}
 		return fmt.Errorf("%s: the server refuses the credentials in %s: %w", s.Where(), files, err)
 	case errors.Is(err, nats.ErrSecureConnWanted):
-		why := "credentials go to another machine only over TLS"
-		if s.o.SawTLS {
+		why := "the one that has this token does; start `lean-ctx team serve` there again, with the newest version"
+		switch {
+		case s.o.SawTLS:
 			why = "it was reached by TLS before"
+		case !s.o.loopback():
+			why = "credentials go to another machine only over TLS"
 		}
 		return fmt.Errorf("%s: the server does not offer TLS, and %s; nothing was sent: %w", s.Where(), why, err)
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
@@ -511,7 +542,10 @@ func (s *Stream) explain(err error) error {
 		return s.offline(err)
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return fmt.Errorf("%s: the server's certificate is refused; name its signer with --ca: %w", s.Where(), err)
+		if s.o.TokenFile != "" {
+			return fmt.Errorf("%s: the server's certificate is refused: it was not made of the token in %s; take the server's own (DIR/token), or name the signer of another certificate with --ca: %w", s.Where(), s.o.TokenFile, err)
+		}
+		return fmt.Errorf("%s: the server's certificate is refused; name its signer with --ca, or the server's token with --token-file: %w", s.Where(), err)
 	}
 	return fmt.Errorf("%s: %w", s.Where(), err)
 }

@@ -50,6 +50,7 @@ type Options struct {
 // Server is a running NATS server.
 type Server struct {
 	o    *server.Options
+	made bool // its certificate is of the token's seed, which each client has
 	stop context.CancelFunc
 	wg   sync.WaitGroup
 
@@ -92,12 +93,19 @@ func Start(o *Options) (*Server, error) {
 	if so.TLSConfig, err = o.tls(); err != nil {
 		return nil, err
 	}
+	made := so.TLSConfig == nil && team != nil
+	if made {
+		if so.TLSConfig, err = team.Server(); err != nil {
+			return nil, err
+		}
+		so.TLS, so.TLSTimeout = true, 5
+	}
 	if o.Cluster != "" {
 		if err := o.cluster(so, secret, team); err != nil {
 			return nil, err
 		}
 	}
-	s := &Server{o: so}
+	s := &Server{o: so, made: made}
 	if s.s, err = start(so, o.Logger); err != nil {
 		return nil, fmt.Errorf("the server at %s did not start; is the port free, and %s not in use? %w", o.Addr, o.Dir, err)
 	}
@@ -253,7 +261,13 @@ func hostPort(addr string) (string, int, error) {
 }
 
 // URL is where clients connect.
-func (s *Server) URL() string { return s.now().ClientURL() }
+func (s *Server) URL() string {
+	u := s.now().ClientURL()
+	if s.made {
+		u = strings.Replace(u, "tls://", "nats://", 1)
+	}
+	return u
+}
 
 // Cluster is where the other servers of the cluster connect; empty without one.
 func (s *Server) Cluster() string {

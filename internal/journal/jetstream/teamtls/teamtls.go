@@ -97,9 +97,9 @@ func (a *Authority) pool() *x509.CertPool {
 	return p
 }
 
-// Check is the check of a client: the server has a certificate of the authority, or one that c itself accepts.
-func (a *Authority) Check(c *tls.Config) {
-	roots := c.RootCAs // nil: those of the system
+// Check has a client accept a server with a certificate of the authority, or one for the server's
+// name that is signed by one of roots. nil: those of the system.
+func (a *Authority) Check(c *tls.Config, roots *x509.CertPool) {
 	c.InsecureSkipVerify = true
 	c.VerifyConnection = func(s tls.ConnectionState) error {
 		if len(s.PeerCertificates) == 0 {
