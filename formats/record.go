@@ -41,6 +41,7 @@ type Source struct {
 	Kind       string    `json:"kind"`                // user, agent, tool, import
 	Ref        string    `json:"ref,omitzero"`        // what the asserter pointed at: a file and line, a URL, an entry
 	By         string    `json:"by,omitzero"`         // agent id, or the name of the client
+	Person     string    `json:"person,omitzero"`     // the user's name; none: not known
 	At         time.Time `json:"at"`                  // recorded time of the assertion
 	Confidence float64   `json:"confidence,omitzero"` // 0..1, as given with this assertion
 	Replica    string    `json:"replica,omitzero"`    // the replica that it came from through the repository; none: this store's own
@@ -124,6 +125,7 @@ type Fact struct {
 type Retraction struct {
 	RetractedAt     *time.Time `json:"retracted_at,omitempty"`    // recorded time
 	RetractedBy     string     `json:"retracted_by,omitempty"`    // who withdrew it; empty: nobody noted it
+	RetractedPerson string     `json:"retracted_person,omitzero"` // the name of the user who did
 	RetractedReason string     `json:"retracted_reason,omitzero"` // in the words of whoever withdrew it
 }
 

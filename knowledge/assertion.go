@@ -128,6 +128,19 @@ func (s *Store) Source(ref string, confidence float64) Source {
 // sourced is [Store.Source], with the reason why a file that it names will not be
 // checked.
 func sourced(s *Store, ref string, confidence float64) (x Source, unchecked string) {
+	x, unchecked = s.evidence(ref, confidence)
+	switch {
+	case s.actor.Remote:
+	case x.Kind == KindUser:
+		x.Person = s.person()
+	case x.By != "" && !strings.ContainsAny(x.By, "-:") && formats.FoldName(x.By) == formats.FoldName(s.person()):
+		x.By = x.Kind + ":" + x.By // an agent by the user's name
+	}
+	return x, unchecked
+}
+
+// evidence is who speaks, and what for, without the user's name.
+func (s *Store) evidence(ref string, confidence float64) (x Source, unchecked string) {
 	ref, _ = s.Redact(strings.TrimSpace(ref))
 	x = Source{Kind: s.actor.Authority(), By: s.actor.Name(), Ref: ref, Confidence: confidence}
 	switch {

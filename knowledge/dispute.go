@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"leanctx/formats"
 	"leanctx/internal/prose"
@@ -15,14 +16,16 @@ import (
 	"leanctx/knowledge/verdict"
 )
 
-// authorOf names who stands behind one assertion.
+// authorOf names who stands behind one assertion: a user by the person's name, if it is known.
 func authorOf(s Source) string {
-	switch {
+	switch person := fact.Person(s.Person); {
+	case s.Kind == KindUser && person != "":
+		return person
 	case s.Kind == KindUser && s.Replica != "":
 		return KindUser + " of " + s.Replica // a colleague's, or one's own on another machine
 	case s.Kind == KindUser:
 		return KindUser
-	case formats.FoldName(s.By) == KindUser:
+	case looksLikePerson(s.By):
 		return s.Kind + ":" + s.By // only the user's word is shown as the user's
 	case s.By != "":
 		return s.By
@@ -34,12 +37,49 @@ func authorOf(s Source) string {
 	return s.Kind
 }
 
+// looksLikePerson reports whether a program goes by a name that would be read as a person's. The names
+// of agents and clients have small letters, digits and marks.
+func looksLikePerson(name string) bool {
+	return formats.FoldName(name) == KindUser || strings.ContainsFunc(name, func(r rune) bool { return r == ' ' || unicode.IsUpper(r) || r > unicode.MaxASCII })
+}
+
+// sameAuthor reports whether two assertions are one author's. Former versions did not keep a user's
+// name: then any user of the same machine is the same.
+func sameAuthor(a, b Source) bool {
+	if a.Kind != KindUser || b.Kind != KindUser {
+		return authorOf(a) == authorOf(b)
+	}
+	x, y := fact.Person(a.Person), fact.Person(b.Person)
+	if x != "" && y != "" {
+		return x == y
+	}
+	return a.Replica == b.Replica
+}
+
+// strongest is the source of a version that has the most authority, the first of several; nil if it
+// has none.
+func strongest(v *fact.Version) *Source {
+	if len(v.Sources) == 0 {
+		return nil
+	}
+	return new(slices.MaxFunc(v.Sources, func(a, b Source) int { return cmp.Compare(authority(a.Kind), authority(b.Kind)) }))
+}
+
 // AuthorOf names who stands behind a version: its source of most authority.
 func AuthorOf(v *fact.Version) string {
-	if len(v.Sources) == 0 {
-		return KindImport
+	if s := strongest(v); s != nil {
+		return authorOf(*s)
 	}
-	return authorOf(slices.MaxFunc(v.Sources, func(a, b Source) int { return cmp.Compare(authority(a.Kind), authority(b.Kind)) }))
+	return KindImport
+}
+
+// AssertedBy names who asserted a version first: an agent by its name, a user by the person's. It is
+// empty if the name is not known.
+func AssertedBy(v *fact.Version) string {
+	if v.AssertedBy == "" && len(v.Sources) > 0 && v.Sources[0].Kind == KindUser {
+		return fact.Person(v.Sources[0].Person)
+	}
+	return v.AssertedBy
 }
 
 // DisputeNote is the part of an answer that reports a new dispute. Answers embed it.

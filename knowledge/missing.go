@@ -66,7 +66,7 @@ func MissingOf(vs []*fact.Version, now time.Time) (m Missing, ok bool) {
 	}
 	m.Category, m.Key = vs[0].Category, vs[0].Key
 	if last != nil {
-		m.Value, m.By, m.Reason, m.Trust = last.Value, last.RetractedBy, last.RetractedReason, fact.TrustIn(last)
+		m.Value, m.By, m.Reason, m.Trust = last.Value, fact.RetractedBy(last), last.RetractedReason, fact.TrustIn(last)
 		m.Removed = last.RetractedAt != nil && !fact.EndGiven(last)
 	}
 	return m, true

@@ -270,7 +270,7 @@ func (p *placement) compared(v *fact.Version, r *Remembered) {
 			return
 		}
 		if fact.WithID(fact.AllCurrentAt(p.after, p.present), old.ID) == nil {
-			r.Was = &PreviousValue{Value: old.Value, Since: old.ValidFrom, AssertedBy: old.AssertedBy, Trust: fact.TrustIn(old)}
+			r.Was = &PreviousValue{Value: old.Value, Since: old.ValidFrom, AssertedBy: AssertedBy(old), Trust: fact.TrustIn(old)}
 			if len(p.ends) > 1 && p.asserted.Replaces == AllValues {
 				r.Was.held, r.Was.All = p.ends, valuesOf(p.ends)
 			}
@@ -286,7 +286,7 @@ func (p *placement) contradiction(v *fact.Version) *Contradiction {
 	old := p.old
 	c := &Contradiction{
 		Category: v.Category, Key: v.Key, OldValue: old.Value, NewValue: v.Value, OldConfidence: old.Confidence,
-		Confirmations: old.ConfirmationCount, OldAssertedBy: old.AssertedBy, Severity: p.severity, rival: p.rival, Trust: fact.TrustIn(old),
+		Confirmations: old.ConfirmationCount, OldAssertedBy: AssertedBy(old), Severity: p.severity, rival: p.rival, Trust: fact.TrustIn(old),
 	}
 	if q := fact.PeriodOf(v); q.Until != nil || !q.Contains(p.present) {
 		c.Within = &q

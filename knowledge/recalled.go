@@ -84,7 +84,7 @@ func found(v *fact.Version, f *query) Found {
 	return Found{
 		ID: v.ID, Category: v.Category, Key: v.Key, Value: fact.Text(v), Confidence: confidence,
 		Effective: fact.EffectiveConfidence(v, f.now, fact.Retrievals{}), Confirmations: confirmations,
-		ValidFrom: p.From, ValidUntil: p.Until, LastConfirmed: v.LastConfirmed, AssertedBy: v.AssertedBy,
+		ValidFrom: p.From, ValidUntil: p.Until, LastConfirmed: v.LastConfirmed, AssertedBy: AssertedBy(v),
 		Archetype: v.Archetype, Tags: v.Tags, Aliases: v.Aliases, Questions: v.Questions, Pinned: v.Pinned, Privacy: v.Privacy,
 		Archived: v.ArchivedAt != nil, Trust: fact.TrustIn(v), Version: v,
 	}

@@ -443,7 +443,7 @@ func MayReplace(f state.Facts, by Source, v *fact.Version) bool { return mayRepl
 // protection says why a source may not end or change a version; empty if it may. What is pinned
 // is the user's to change.
 func protection(f state.Facts, by Source, v *fact.Version) string {
-	another := len(v.Sources) > 0 && (v.Sources[0].By != by.By || v.Sources[0].Kind != by.Kind)
+	another := len(v.Sources) > 0 && (v.Sources[0].By != by.By || v.Sources[0].Kind != by.Kind || !sameAuthor(v.Sources[0], by))
 	needed := authorityOf(f, v)
 	switch mine := authority(by.Kind); {
 	case mine < needed && needed == authority(KindUser):
@@ -560,11 +560,17 @@ func (d *decision) weigh() {
 		d.severity = fact.Low
 	case fact.WellFounded(d.old):
 		d.severity = fact.High
-	case another && by.Kind != KindUser && agentType(d.old.AssertedBy) != agentType(by.By):
+	case another && by.Kind != KindUser && agentType(d.old.AssertedBy) != agentType(by.By), d.anotherUser() && !was.SaysMoreThan(d.form):
 		d.severity = fact.Medium
 	default:
 		d.severity, d.rival = fact.Low, another
 	}
+}
+
+// anotherUser reports whether a user changes what another user asserted, without saying since when.
+func (d *decision) anotherUser() bool {
+	by, old := d.asserted.Source, strongest(d.old)
+	return d.asserted.From == nil && by.Kind == KindUser && by.Person != "" && old != nil && old.Kind == KindUser && old.Person != "" && !sameAuthor(*old, by)
 }
 
 // refines reports whether the value contains the whole old value and adds to it.
@@ -619,7 +625,7 @@ func (d *decision) backAndForth() *formats.Dispute {
 		}
 	}
 	if len(runs) <= flipFlopChanges || !same(runs[0], runs[2]) || !same(runs[1], runs[3]) || d.now.Sub(runs[2].source.At) > flipFlopWithin ||
-		authorOf(*runs[0].source) != authorOf(*runs[2].source) || authorOf(*runs[0].source) == authorOf(*runs[1].source) {
+		!sameAuthor(*runs[0].source, *runs[2].source) || sameAuthor(*runs[0].source, *runs[1].source) {
 		return nil
 	}
 	return &formats.Dispute{Value: old.Value, Confidence: old.Confidence, Source: *runs[1].source}

@@ -271,13 +271,23 @@ func End(f state.Facts, n fact.ID, removal formats.Dispute, now, present time.Ti
 			return openDispute(f, removal, v.Version, present)
 		}
 	}
-	events := Retract(f, n, value, removal.ValidUntil, formats.Retraction{RetractedAt: &now, RetractedBy: authorOf(removal.Source), RetractedReason: removal.Reason}, present)
+	events := Retract(f, n, value, removal.ValidUntil, retraction(removal.Source, now, removal.Reason), present)
 	for _, e := range events {
 		if at := e.Put.RetractedAt; removal.Rival != nil && at != nil && at.Equal(now) {
 			e.Put.Retraction = formats.Retraction{}
 		}
 	}
 	return events, DisputeNote{}
+}
+
+// retraction says who took a version back.
+func retraction(by Source, at time.Time, reason string) formats.Retraction {
+	r := formats.Retraction{RetractedAt: &at, RetractedReason: reason}
+	if by.Kind == KindUser {
+		r.RetractedPerson, by.Person = by.Person, ""
+	}
+	r.RetractedBy = authorOf(by)
+	return r
 }
 
 // Supersede ends the fact old because the current value of another one, its rival,

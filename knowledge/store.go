@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -27,6 +28,7 @@ type Actor struct {
 	Agent   string // agent id, or the client's name; may be empty
 	Kind    string // KindAgent unless it is empty; else KindUser, KindTool
 	Session string // what the existing program calls source_session
+	Remote  bool   // it speaks for a user of another machine, whose name is not known
 }
 
 func (a Actor) kind() string { return cmp.Or(a.Kind, KindAgent) }
@@ -57,6 +59,7 @@ type Options struct {
 	Redactor    *secret.Redactor // default: the built-in rules
 	Findings    Findings         // what diaries, scratchpad and tasks hold; may be nil
 	Coworkers   Coworkers        // who is at work and on what; may be nil
+	Person      func() string    // the name of the user of this machine; may be nil. It is asked for when it is needed
 	OtherStores OtherStores      // what is kept of the project beside its facts; may be nil
 	// Intent is the title of the task that an agent is working on, or nothing. Its
 	// briefing begins with what is known for it; may be nil.
@@ -108,6 +111,8 @@ type core struct {
 	work    background
 	witness witness
 
+	person func() string // the user's name, as it is stored
+
 	caches  caches
 	notices notice.Pending
 	adopted atomic.Bool // somebody here looked, or looks, for a store to take over
@@ -144,6 +149,13 @@ func Open(dir string, o *Options) (*Store, error) {
 	c.files = sourcefile.New(c.opts.ProjectRoot)
 	c.secrets = cmp.Or(c.opts.Redactor, secret.BuiltIn())
 	c.eraser = eraser{dir: dir, log: log, vectors: &c.vectors, notices: &c.notices, team: c.opts.Team != nil, others: c.opts.Erased}
+	c.person = sync.OnceValue(func() string {
+		if c.opts.Person == nil {
+			return ""
+		}
+		name, _ := c.secrets.Clean(fact.Person(c.opts.Person()))
+		return fact.Person(name)
+	})
 	c.caches.init()
 	c.advice.log, c.advice.logger, c.advice.caches = log, c.opts.Logger, &c.caches
 	s := &Store{core: c}

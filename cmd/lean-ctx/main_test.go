@@ -46,7 +46,10 @@ func TestScripts(t *testing.T) {
 			}
 			e.Setenv("PROGRAM", filepath.ToSlash(program))
 			e.Setenv("BAD", "\xff\xfe")
-			return os.MkdirAll(home, 0o700)
+			if err := os.MkdirAll(home, 0o700); err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join(home, ".gitconfig"), []byte("[user]\n\tname = Ann\n"), 0o600)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code":  code,

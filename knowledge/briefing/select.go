@@ -428,7 +428,7 @@ func (o *Inputs) takenBack(vs []*fact.Version, at time.Time) (out []newsItem) {
 		default:
 			continue // another value has taken its place since
 		}
-		out = append(out, newsItem{at: *withdrawn, line: line + authored(v.RetractedBy)})
+		out = append(out, newsItem{at: *withdrawn, line: line + authored(fact.RetractedBy(v))})
 	}
 	return out
 }

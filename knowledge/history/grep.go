@@ -108,7 +108,7 @@ func (r *Matches) among(re *regexp.Regexp, vs []*fact.Version, now time.Time) {
 			line, _, _ = strings.Cut(v.Value, "\n")
 		}
 		e := entry(v, vs, now)
-		r.Matches = append(r.Matches, Match{Category: v.Category, Key: v.Key, ID: v.ID, Mark: e.Mark, By: v.AssertedBy, At: v.RecordedFrom, Line: line, Trust: e.Trust, period: e.period()})
+		r.Matches = append(r.Matches, Match{Category: v.Category, Key: v.Key, ID: v.ID, Mark: e.Mark, By: knowledge.AssertedBy(v), At: v.RecordedFrom, Line: line, Trust: e.Trust, period: e.period()})
 	}
 }
 

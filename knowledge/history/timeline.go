@@ -140,7 +140,7 @@ func entry(v *fact.Version, vs []*fact.Version, now time.Time) Entry {
 		timed: slices.ContainsFunc(vs, sameDay),
 		ID:    v.ID, Key: v.Key, Value: v.Value, Mark: mark(v, vs, now), ValidFrom: v.ValidFrom, ValidUntil: v.ValidUntil,
 		RecordedFrom: v.RecordedFrom, RecordedUntil: v.RecordedUntil, Confidence: v.Confidence,
-		Confirmations: v.ConfirmationCount, Archived: v.ArchivedAt != nil, Supersedes: string(v.Supersedes), AssertedBy: v.AssertedBy,
+		Confirmations: v.ConfirmationCount, Archived: v.ArchivedAt != nil, Supersedes: string(v.Supersedes), AssertedBy: knowledge.AssertedBy(v),
 		Retraction: v.Retraction, Trust: fact.TrustIn(v), Contradiction: old != nil && v.Outcome == string(knowledge.Superseded) && fact.WellFounded(old),
 	}
 }

@@ -163,7 +163,7 @@ func (b VersionProvenance) retraction() string {
 		text = b.RetractedAt.UTC().Format(time.DateTime) + " given its end " + fact.Day(*b.ValidUntil)
 	}
 	if b.RetractedBy != "" {
-		text += " by " + prose.Name(b.RetractedBy)
+		text += " by " + prose.Name(fact.RetractedBy(&fact.Version{Retraction: b.Retraction}))
 	}
 	if b.RetractedReason != "" {
 		text += ", reason: '" + prose.Brief(b.RetractedReason) + "'"
@@ -172,7 +172,11 @@ func (b VersionProvenance) retraction() string {
 }
 
 func assertedBy(s formats.Source) string {
-	text := s.At.UTC().Format(time.DateTime) + " " + prose.Line(s.Kind)
+	who := s.Kind
+	if person := fact.Person(s.Person); s.Kind == fact.KindUser && person != "" {
+		who = person
+	}
+	text := s.At.UTC().Format(time.DateTime) + " " + prose.Name(who)
 	switch {
 	case s.By == "":
 	case s.Kind == fact.KindUser: // an agent passed the user's word on

@@ -151,7 +151,7 @@ func (f *Folded) part(lines []*Line, t *trust) (inside, outside []*Line) {
 // by is in whose name a line does what it says. An operation without a kind is that of an agent, but
 // for those that former versions wrote here.
 func (l *Line) by() formats.Source {
-	s := formats.Source{Kind: cmp.Or(l.SourceKind, knowledge.KindAgent), By: l.By, Confidence: 1}
+	s := formats.Source{Kind: cmp.Or(l.SourceKind, knowledge.KindAgent), By: l.By, Person: fact.Person(l.Person), Confidence: 1}
 	switch {
 	case l.all:
 		s.Kind = knowledge.KindUser // it tells what was done here, by who was allowed to
@@ -160,9 +160,9 @@ func (l *Line) by() formats.Source {
 			s.Kind = knowledge.KindUser
 		}
 	case l.standing == acceptedByUser:
-		s.Kind = knowledge.KindUser
+		s.Kind, s.Person = knowledge.KindUser, "" // the name is its writer's claim
 	case l.standing == acceptedByTool:
-		s.Kind = knowledge.KindTool
+		s.Kind, s.Person = knowledge.KindTool, ""
 	default:
 		s.Kind = plainKind(s.Kind)
 	}
@@ -270,7 +270,10 @@ func (l *Line) plain() *Line {
 	w := *l
 	w.Aliases, w.Pinned = nil, nil
 	w.Files = l.Files[:min(len(l.Files), knowledge.MaxNames)]
-	w.SourceKind = plainKind(l.SourceKind)
+	w.SourceKind, w.Person = plainKind(l.SourceKind), ""
+	if formats.FoldName(l.By) == knowledge.KindUser { // only the user's word is shown as the user's
+		w.By = ""
+	}
 	if w.Privacy == knowledge.PrivacyLocal {
 		w.Privacy = ""
 	}

@@ -428,3 +428,48 @@ func TestTwoMachinesOfOnePersonAskNothing(t *testing.T) {
 		t.Error("what a trusted machine said is marked")
 	}
 }
+
+// A colleague who is trusted goes by a name, in a removal too. The name in a line of anybody else is
+// only a claim, and makes nobody of what it says.
+func TestTrustedUserHasAName(t *testing.T) {
+	for _, trusted := range []bool{true, false} {
+		a, b, _ := pair(t)
+		a.user, b.user, b.alone = "Ann", "Bob", !trusted
+		say := func(m *machine, key, value string) {
+			t.Helper()
+			if _, err := m.as("cursor-a1").Remember(t.Context(), knowledge.Assertion{Category: "arch", Key: key, Value: value, Source: "user"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		say(a, "cache", "Redis 7")
+		say(a, "queue", "NATS")
+		if _, err := a.as("cursor-a1").Remove(t.Context(), knowledge.Withdrawal{Category: "arch", Key: "queue", Source: "user"}); err != nil {
+			t.Fatal(err)
+		}
+		settle(t, []*machine{a, b})
+		var queue *fact.Version
+		if err := b.store.View(t.Context(), func(st *state.State, _ time.Time) error {
+			queue = st.Versions(fact.IDOf("arch", "queue"))[0]
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		cache := b.version(t, "cache")
+		if !trusted {
+			if fact.ByUser(cache) || knowledge.AuthorOf(cache) == "Ann" || fact.RetractedBy(queue) == "Ann" || fact.RetractedBy(queue) == "user" {
+				t.Errorf("a claim counts: %s, %s", knowledge.AuthorOf(cache), fact.RetractedBy(queue))
+			}
+			continue
+		}
+		if knowledge.AuthorOf(cache) != "Ann" || fact.RetractedBy(queue) != "Ann" {
+			t.Errorf("%q, %q", knowledge.AuthorOf(cache), fact.RetractedBy(queue))
+		}
+		r, err := b.as("cursor-b2").Remember(t.Context(), knowledge.Assertion{Category: "arch", Key: "cache", Value: "Valkey", Source: "user"})
+		if err != nil || r.Contradiction == nil || r.Contradiction.Severity != fact.Medium {
+			t.Errorf("%v %s", err, r.Text())
+		}
+		if settle(t, []*machine{a, b}); knowledge.AuthorOf(a.version(t, "cache")) != "Bob" || a.export(t) != b.export(t) {
+			t.Errorf("%s\n%s", a.export(t), b.export(t))
+		}
+	}
+}

@@ -24,6 +24,7 @@ type machine struct {
 	store *knowledge.Store
 	root  string
 	id    string
+	user  string // whose machine it is; empty: not known
 	clock time.Time
 	calm  bool     // nothing is undone, erased or local, and no value is said twice
 	said  []string // what was acknowledged then
@@ -44,7 +45,7 @@ func newMachine(t interface {
 		t.Fatal(err)
 	}
 	store, err := knowledge.Open(filepath.Join(dir, "store"), &knowledge.Options{
-		ProjectHash: "0123456789abcdef", ProjectRoot: m.root, Now: func() time.Time { return m.clock }, Erased: replica.Purge,
+		ProjectHash: "0123456789abcdef", ProjectRoot: m.root, Now: func() time.Time { return m.clock }, Erased: replica.Purge, Person: func() string { return m.user },
 	})
 	if err != nil {
 		t.Fatal(err)

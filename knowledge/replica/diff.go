@@ -300,7 +300,7 @@ func assertions(now, before []*fact.Version) (lines []*Line) {
 		for i := known; i < len(v.Sources); i++ {
 			s := v.Sources[i]
 			l = &Line{
-				Op: opAssert, At: s.At, By: s.By, Category: v.Category, Key: v.Key, Value: v.Value, Confidence: new(s.Confidence),
+				Op: opAssert, At: s.At, By: s.By, Person: s.Person, Category: v.Category, Key: v.Key, Value: v.Value, Confidence: new(s.Confidence),
 				Source: s.Ref, SourceKind: s.Kind, Files: s.Files,
 			}
 			if i == 0 {
@@ -312,7 +312,7 @@ func assertions(now, before []*fact.Version) (lines []*Line) {
 			l.describe(v, old)
 		}
 		if v.RetractedAt != nil && (old == nil || old.RetractedAt == nil || !old.RetractedAt.Equal(*v.RetractedAt)) {
-			r := &Line{Op: opRetract, At: *v.RetractedAt, By: v.RetractedBy, Category: v.Category, Key: v.Key, Reason: v.RetractedReason}
+			r := &Line{Op: opRetract, At: *v.RetractedAt, By: v.RetractedBy, Person: v.RetractedPerson, Category: v.Category, Key: v.Key, Reason: v.RetractedReason}
 			if fact.Believed(v) && v.ValidUntil != nil && !v.ValidUntil.Equal(r.At) {
 				r.ValidUntil = v.ValidUntil
 			}

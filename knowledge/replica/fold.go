@@ -330,7 +330,7 @@ func (f *Folded) retract(l *Line) {
 			return
 		}
 	}
-	f.commit(l, knowledge.Retract(portableFacts{f.State}, n, l.Value, l.ValidUntil, formats.Retraction{RetractedAt: &l.order, RetractedBy: l.By, RetractedReason: l.Reason}, l.order)...)
+	f.commit(l, knowledge.Retract(portableFacts{f.State}, n, l.Value, l.ValidUntil, formats.Retraction{RetractedAt: &l.order, RetractedBy: l.By, RetractedPerson: by.Person, RetractedReason: l.Reason}, l.order)...)
 }
 
 // whole sets a fact to its writer's versions. If others changed it meanwhile, their changes

@@ -173,10 +173,12 @@ func proposed(v *fact.Version, at time.Time) *fact.Version {
 	if formats.FoldName(x.AssertedBy) == knowledge.KindUser { // only the user's word is shown as the user's
 		x.AssertedBy = ""
 	}
+	x.RetractedPerson = ""
 	return &x
 }
 
 func proposedSource(s formats.Source, at time.Time) formats.Source {
+	s.Person = "" // anybody can write a name
 	s.Kind, s.Confidence, s.Files = plainKind(s.Kind), proposedConfidence(s.Confidence), s.Files[:min(len(s.Files), knowledge.MaxNames)]
 	if s.At.After(at) {
 		s.At = at

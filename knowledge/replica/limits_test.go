@@ -17,9 +17,9 @@ import (
 func full() *Line {
 	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	name := formats.Name{Category: "arch", Key: "db"}
-	source := formats.Source{Kind: "agent", Ref: "a.go:1", By: "x", At: at, Confidence: 0.5, Replica: "0", Files: []formats.FileState{{Ref: "a.go:1", Checksum: "00", Size: 1, Modified: at}}}
+	source := formats.Source{Kind: "agent", Ref: "a.go:1", By: "x", Person: "Ann", At: at, Confidence: 0.5, Replica: "0", Files: []formats.FileState{{Ref: "a.go:1", Checksum: "00", Size: 1, Modified: at}}}
 	l := &Line{
-		ID: "9c41e07d-1", At: at, Seen: map[string]uint64{"x": 1}, By: "x", Op: opAssert, Category: "arch", Key: "db", Value: "v", Replaces: "w", Source: "a.go:1", SourceKind: "agent",
+		ID: "9c41e07d-1", At: at, Seen: map[string]uint64{"x": 1}, By: "x", Person: "Ann", Op: opAssert, Category: "arch", Key: "db", Value: "v", Replaces: "w", Source: "a.go:1", SourceKind: "agent",
 		Files: source.Files, Session: "s", Tags: []string{"t"}, Aliases: []string{"a"}, Questions: []string{"q"}, Examples: []string{"e"}, Privacy: "shared", Archetype: "decision", Reason: "r",
 		To: &name, Name: "sha256:0", Names: []formerName{{Name: "sha256:0", Until: at, By: "9c41e07d-1"}}, Renamed: &hashedRename{"sha256:0", "sha256:1"},
 		Pattern:  &formats.Pattern{Type: "p", Description: "d", Examples: []string{"e"}, Questions: []string{"q"}, SourceSession: "s", AssertedBy: "x"},
@@ -33,7 +33,7 @@ func full() *Line {
 	l.Versions = []*formats.Fact{{
 		ID: "f-1", Category: "arch", Key: "db", Value: "v", SourceSession: "s", Supersedes: "f-0", Privacy: "shared", ImportedFrom: "x.json", Archetype: "decision", AssertedBy: "x",
 		Sources: []formats.Source{source}, Tags: []string{"t"}, Aliases: []string{"a"}, Questions: []string{"q"}, Examples: []string{"e"}, Beliefs: []formats.Belief{{ValidFrom: at}}, Outcome: "created",
-		Retraction: formats.Retraction{RetractedBy: "x", RetractedReason: "r"},
+		Retraction: formats.Retraction{RetractedBy: "x", RetractedPerson: "Ann", RetractedReason: "r"},
 	}}
 	return l
 }

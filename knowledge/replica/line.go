@@ -18,6 +18,7 @@ import (
 	"leanctx/formats"
 	"leanctx/internal/journal"
 	"leanctx/knowledge"
+	"leanctx/knowledge/fact"
 )
 
 // Policy is the version of the rules by which lines are replayed. A change of the rules
@@ -36,6 +37,9 @@ type Line struct {
 	Seen map[string]uint64 `json:"seen,omitempty"` // how far its writer had read the others, if that changed since its last line
 	By   string            `json:"by,omitempty"`
 	Op   string            `json:"op"`
+
+	// Person is the name of the user who speaks. It decides nothing, and former versions leave it out.
+	Person string `json:"person,omitempty"`
 
 	Category   string              `json:"category,omitempty"`
 	Key        string              `json:"key,omitempty"`
@@ -318,9 +322,12 @@ func (l *Line) checked() knowledge.Checked {
 	case acceptedByTool, acceptedByUser:
 		c.Authority = l.by().Kind // the value is its writer's, and to take it in was for who accepted it
 	}
-	c.Source = formats.Source{Kind: cmp.Or(l.SourceKind, knowledge.KindAgent), Ref: l.Source, By: l.By, Confidence: c.Confidence, Files: l.Files}
+	c.Source = formats.Source{Kind: cmp.Or(l.SourceKind, knowledge.KindAgent), Ref: l.Source, By: l.By, Person: fact.Person(l.Person), Confidence: c.Confidence, Files: l.Files}
 	return c
 }
+
+// author is who a line says that it is by; empty if it does not say. Anybody can write it.
+func (l *Line) author() string { return cmp.Or(fact.Person(l.Person), l.By) }
 
 // gone is what is left of a line about an erased fact: its place in the order, and the
 // hashed name. A line of this store is signed anew.

@@ -130,8 +130,8 @@ func replicas(st *state.State, dir, root string, now time.Time) ([]Known, error)
 			}
 			continue
 		}
-		if k.Lines++; l.By != "" && len(by[l.writer]) < 8 {
-			by[l.writer][l.By] = true
+		if k.Lines++; l.author() != "" && len(by[l.writer]) < 8 {
+			by[l.writer][l.author()] = true
 		}
 	}
 	var out []Known

@@ -114,7 +114,7 @@ func (w *Waiting) add(lines []*Line) {
 			there[l.writer.id] = true
 			w.Replicas = append(w.Replicas, l.writer.id)
 		}
-		w.By = cmp.Or(l.By, w.By)
+		w.By = cmp.Or(l.author(), w.By)
 	}
 }
 

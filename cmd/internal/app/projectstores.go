@@ -173,6 +173,9 @@ func (w projectStores) factStore() (*knowledge.Store, error) {
 	}
 	agent, _ := w.self() // a name that nobody has stands as it is
 	by := knowledge.Actor{Agent: w.scope.Caller.Name, Kind: w.scope.Caller.Kind, Session: w.scope.Caller.Session}
+	if g := w.scope.Grant; g != nil {
+		by.Remote = g.NoFiles // a token that was given to somebody, or none
+	}
 	if agent != "" {
 		by.Agent, by.Kind = agent, knowledge.KindAgent
 	}

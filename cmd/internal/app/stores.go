@@ -140,7 +140,7 @@ func (w projectStores) facts() (*knowledge.Store, error) {
 			Detach: func() { detach(p.Root) },
 			Adopt:  func(ctx context.Context, k *knowledge.Store) error { return transfer.Adopt(ctx, k, w.config.Legacy) },
 			Erased: replica.Purge, RepositoryBrings: func() string { return repositoryBrings(p) }, RepositorySettings: w.repositorySettings,
-			Intent: method(w.tasks, (*tasks.Store).Current), LastSession: w.lastSession,
+			Intent: method(w.tasks, (*tasks.Store).Current), LastSession: w.lastSession, Person: func() string { return w.person(p.Root) },
 		}
 		if m.moved() {
 			o.Adopt = nil // the former store has adopted what another program kept
@@ -150,6 +150,15 @@ func (w projectStores) facts() (*knowledge.Store, error) {
 		}
 		return knowledge.Open(m.knowledgeDir(), o)
 	})
+}
+
+// person is the name of the user of this machine in a project.
+func (s *stores) person(root string) string {
+	registry, err := s.registry(config.Share)
+	if err != nil {
+		return ""
+	}
+	return registry.Person(context.Background(), root)
 }
 
 // encoders are those of this process.
