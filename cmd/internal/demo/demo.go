@@ -81,7 +81,10 @@ func (p *player) session(ctx context.Context, who string) (*mcp.ClientSession, e
 	}
 	server := exec.Command(p.options.Server[0], p.options.Server[1:]...)
 	server.Dir, server.Stderr = p.project(), p.options.Err
-	server.Env = p.options.Environ(map[string]string{"LEAN_CTX_DATA_DIR": filepath.Join(p.dir, "data")})
+	server.Env = p.options.Environ(map[string]string{
+		"LEAN_CTX_DATA_DIR": filepath.Join(p.dir, "data"),
+		"GIT_CONFIG_COUNT":  "1", "GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "Ann", // the story tells of her on every machine
+	})
 	client := mcp.NewClient(&mcp.Implementation{Name: "demo", Version: "1"}, nil)
 	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: server}, nil)
 	if err != nil {
