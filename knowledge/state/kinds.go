@@ -90,7 +90,8 @@ func ofVersion(category, key, id string, fold func(*State, fact.ID)) kind {
 func put(s *State, n fact.ID, v *fact.Version, others bool) {
 	old := s.Versions(n)
 	i := -1
-	if _, known := s.names[v.ID]; known || s.base != nil { // with a base not all are known
+	// With a base not all are known, and in an [Overlay] none.
+	if _, known := s.names[v.ID]; known || s.base != nil || len(s.names) == 0 {
 		i = slices.IndexFunc(old, func(w *fact.Version) bool { return w.ID == v.ID })
 	}
 	if i >= 0 {
