@@ -86,6 +86,9 @@ func Consolidate(ctx context.Context, s *Store, p Promotion) (Promoted, error) {
 		}
 		s.Warn("diaries and findings could not be read: %v", err)
 	}
+	if p.Unasked && len(found) == 0 {
+		return Promoted{}, nil // and no file is made
+	}
 	near := map[string][]string{} // by finding: the versions that may say the same
 	if err := s.View(ctx, func(st *state.State, _ time.Time) error {
 		some, _, _ := allowed.of(unpromoted(st, found))

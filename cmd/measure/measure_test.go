@@ -321,7 +321,7 @@ func TestBench(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := []string{"on disk", "rare word", "hook, a prompt", "in a server: remember", "resident"}
+	rows := []string{"on disk", "rare word", "hook, a prompt", "in a server: remember", "in a server: resident"}
 	r, err := measure(t.Context(), dir, benchOptions{sizes: []int{200, 300}, rows: rows, runs: 2, program: leanCtx(t), empty: empty})
 	if err != nil {
 		t.Fatal(err)
@@ -471,6 +471,9 @@ func times(t *testing.T, r BenchReport) string {
 // warmTimes is a line for each size of the store of real words: the medians, beside their floors and
 // beside another memory server, if one was measured.
 func warmTimes(t *testing.T, r BenchReport) string {
+	if !slices.ContainsFunc(r.Rows, func(x BenchRow) bool { return x.Group == "warm, real words" }) {
+		return "" // the run is older than these rows
+	}
 	var b strings.Builder
 	b.WriteString("\n\nIn a server, with facts of real words, beside their floors and [mnemon-mcp](https://www.npmjs.com/package/mnemon-mcp) 1.3.0 with as many facts:\n\n" +
 		"| facts | remember | × a synced append | × mnemon-mcp | recall | × a ping | × mnemon-mcp | memory | × mnemon-mcp |\n|---|---|---|---|---|---|---|---|---|\n")

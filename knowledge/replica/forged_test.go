@@ -51,7 +51,7 @@ func TestRepositoryForgesNothingOfTheCopy(t *testing.T) {
 func TestMembersOfTheCopyAreRefused(t *testing.T) {
 	said := strings.Fields(`ID At Seen By Op Category Key Value Confidence ValidFrom ValidUntil Correct Also Replaces Source SourceKind Files Session
 		Tags Aliases Questions Examples Pinned Privacy Archetype Reason To Merge Name Names Renamed Versions More Pattern Gotcha Relation Reminder Pair Dispute
-		Project Public Lines Policy`)
+		Project Public Lines Policy Person`)
 	copied := map[string]replica.Line{"Redacted": {Op: "assert", Key: "lang", Value: "Go", Redacted: "0123abcd"}}
 	for f := range reflect.TypeFor[replica.Line]().Fields() {
 		line, ours := copied[f.Name]

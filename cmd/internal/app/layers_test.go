@@ -23,8 +23,8 @@ const module = "leanctx"
 var mayImport = map[string][]string{
 	// floor 0
 	"internal/journal":                      {"internal/atomicfile"},
-	"internal/journal/jetstream":            {"internal/journal"},
-	"internal/journal/jetstream/natsserver": {},
+	"internal/journal/jetstream":            {"internal/journal", "internal/prose"},
+	"internal/journal/jetstream/natsserver": {"internal/journal/jetstream/teamtls"},
 	"internal/secret":                       {},
 	"internal/prose":                        {},
 	"internal/refusal":                      {},
@@ -82,7 +82,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/cli":      {"cmd/internal/op", "internal/prose", "internal/refusal"},
 	"cmd/internal/mcpsrv":   {"cmd/internal/op", "internal/prose", "formats"},
 	"cmd/internal/web":      {"internal/atomicfile", "cmd/internal/op", "tasks"},
-	"cmd/internal/web/page": {"cmd/internal/op", "knowledge", "knowledge/advice", "knowledge/drawing", "knowledge/history", "knowledge/listing", "agents", "agents/cost", "tasks", "formats", "internal/prose"},
+	"cmd/internal/web/page": {"cmd/internal/op", "knowledge", "knowledge/replica", "knowledge/advice", "knowledge/drawing", "knowledge/history", "knowledge/listing", "agents", "agents/cost", "tasks", "formats", "internal/prose"},
 	"cmd/internal/hook":     {"internal/atomicfile", "cmd/internal/op", "knowledge", "knowledge/briefing", "knowledge/fact", "knowledge/listing", "agents", "agents/share", "tasks", "internal/prose", "internal/refusal", "formats"},
 	// beside them
 	"cmd/internal/config": {"internal/args", "internal/atomicfile", "internal/prose", "internal/refusal", "internal/secret"},

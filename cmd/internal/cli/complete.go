@@ -72,6 +72,9 @@ func (k *call) category(words []string) string {
 
 // values lists the values of an argument. After a slash it completes category/key.
 func (k *call) values(ctx context.Context, p op.Param, category, typed string) ([]string, cobra.ShellCompDirective) {
+	if target, ok := k.op.Param("target"); ok && len(p.Enum) > 0 && strings.Contains(typed, "/") {
+		p = target // a fact's name, where a dispute would have a verdict
+	}
 	const done = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	if len(p.Enum) > 0 {
 		return p.Enum, done

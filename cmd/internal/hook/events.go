@@ -136,7 +136,9 @@ func (c Call) answer(ctx context.Context) (out []byte, err error) {
 		return nil, err
 	}
 	if r, ok := v.(rootedView); ok && c.Event == PostTool && in.edits() {
-		s.event.Edited = r.Within(in.files(c.Dir))
+		for _, file := range r.Within(in.files(c.Dir)) {
+			s.event.Edited = append(s.event.Edited, c.clean(file)) // a name may hold a secret
+		}
 	}
 	a, err := c.find(ctx, v, in, s)
 	if x, ok := v.(changingView); ok && (c.Event == UserPrompt || c.Event == PreTool || c.Event == PostTool || s.resumed) {

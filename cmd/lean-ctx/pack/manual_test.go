@@ -16,7 +16,7 @@ func TestManual(t *testing.T) {
 	}
 	for name, parts := range map[string][]string{
 		"lean-ctx.1":                    {`.TH "LEAN-CTX" "1" "Nov 2026"`, "- as an argument is standard input", "\\fBLEAN_CTX_DATA_DIR\\fP", ".SH EXIT STATUS\n.TP\n\\fB0\\fP\nDone."},
-		"lean-ctx-knowledge-remember.1": {"Assert a fact", "lean-ctx knowledge remember <value> [flags]", "\\fB--valid-from\\fP", `lean-ctx knowledge remember "JWT RS256" --category architecture`},
+		"lean-ctx-knowledge-remember.1": {"Assert a fact", "lean-ctx knowledge remember [room/key] <value> [flags]", "\\fB--valid-from\\fP", `lean-ctx knowledge remember "JWT RS256" --category architecture`},
 		"lean-ctx-overview.1":           {"lean-ctx overview [task] [flags]"},
 	} {
 		text := string(content(t, dir, name))
