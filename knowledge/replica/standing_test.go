@@ -123,11 +123,11 @@ func TestDecoysAreNotTrusted(t *testing.T) {
 	seed := func(b byte) ed25519.PrivateKey {
 		return ed25519.NewKeyFromSeed([]byte(strings.Repeat(string(b), ed25519.SeedSize)))
 	}
-	text := ""
+	var text strings.Builder
 	for _, b := range []byte("abcd") {
-		text += replica.KeyLine("a11ce000", seed(b))
+		text.WriteString(replica.KeyLine("a11ce000", seed(b)))
 	}
-	m.put("00000000.jsonl", text+replica.Claims("a11ce000", 2, replica.Line{Op: "assert", Key: "lang", Value: "evil", By: "ann"}, seed('d')))
+	m.put("00000000.jsonl", text.String()+replica.Claims("a11ce000", 2, replica.Line{Op: "assert", Key: "lang", Value: "evil", By: "ann"}, seed('d')))
 	m.put("a11ce000.jsonl", replica.KeyLine("a11ce000", real)+replica.Claims("a11ce000", 2, replica.Line{Op: "assert", Key: "lang", Value: "Go", By: "ann"}, real))
 	own := replica.Fingerprint(real.Public().(ed25519.PublicKey))
 	if _, err := replica.Trust(t.Context(), m.store, m.root, "a11ce000"); err == nil || !strings.Contains(err.Error(), own) {
