@@ -494,7 +494,7 @@ func TestManyMakers(t *testing.T) {
 	const homes, each = 4, 12
 	var wg sync.WaitGroup
 	for i := range homes {
-		h := join(t, s.url(), func(so *options, o *journal.Options) { so.Settle = time.Second })
+		h := join(t, s.url(), func(so *options, o *journal.Options) { so.Settle = 10 * time.Second })
 		wg.Go(func() {
 			for n := range each {
 				h.add(t, "x")
