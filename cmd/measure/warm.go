@@ -72,7 +72,7 @@ func warmRows() []row {
 	return rows
 }
 
-// real is so many of the real words of the generator.
+// real returns n of the generator's real words, by chance.
 func (b *bench) real(n int) string {
 	all := strings.Fields(projectWords)
 	words := make([]string, n)

@@ -413,7 +413,7 @@ func (m *merger) end(x *statement, reason string) {
 	}
 }
 
-// against has the file stand against a version that whoever runs the import may not change.
+// against opens a dispute between what the file says and a version that whoever runs the import may not change.
 func (m *merger) against(d formats.Dispute, old *fact.Version) {
 	events := knowledge.OpenDispute(m.over, d, old, m.present)
 	m.add(events...)

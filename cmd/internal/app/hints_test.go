@@ -183,7 +183,7 @@ func TestEveryNamedCommandCanBeTyped(t *testing.T) {
 		_, out, errs := do(t, "", words...)
 		look(strings.Join(words, " "), out+"\n"+errs)
 	}
-	for _, tool := range op.All(op.Stores{}) { // each without its arguments, and with one that there is not
+	for _, tool := range op.All(op.Stores{}) { // each without its arguments, and with an unknown one
 		if tool.Name == op.RecallName {
 			continue
 		}

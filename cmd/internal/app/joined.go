@@ -7,7 +7,6 @@ import (
 	"leanctx/agents"
 	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
-	"leanctx/internal/prose"
 	"leanctx/knowledge"
 )
 
@@ -78,7 +77,7 @@ func (a *account) noteTold(m op.AnsweredCall, w projectStores) {
 	var told []string
 	add := func(id, category, key string) {
 		if id != "" {
-			told = append(told, id+" "+prose.ShortLine(category)+"/"+prose.ShortLine(key))
+			told = append(told, hook.ToldAs(id, category, key))
 		}
 	}
 	switch r := m.Result.(type) {

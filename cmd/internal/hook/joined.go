@@ -9,6 +9,7 @@ import (
 
 	"leanctx/agents"
 	"leanctx/cmd/internal/op"
+	"leanctx/internal/prose"
 )
 
 // Joined is the session of a client to which a call of our server belongs.
@@ -100,7 +101,12 @@ func Briefs(data, project, client string, at time.Time) bool {
 // Answered is the event of an answer of our server.
 const Answered = "answer"
 
-// Note records that an answer of our server told a session some facts, each as its version's id, a blank and category/key.
+// ToldAs is how a session's log names a fact that was told: the version's id, a blank and category/key.
+func ToldAs(id, category, key string) string {
+	return id + " " + prose.ShortLine(category) + "/" + prose.ShortLine(key)
+}
+
+// Note records that an answer of our server told a session some facts, see [ToldAs].
 func (j Joined) Note(data, project string, told []string, at time.Time) {
 	s := &Session{Client: j.Client, data: data, project: project}
 	s.event = SessionEvent{At: at.UTC(), Client: j.Client, Session: j.Session, Event: Answered, trace: trace{ID: rand.Text(), Began: j.began, Told: told}}

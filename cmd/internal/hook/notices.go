@@ -64,7 +64,7 @@ func editNotice(file, agent string, x SessionEvent, now time.Time) Notice {
 func changedNotice(c *briefing.Change) Notice {
 	n := Notice{ID: c.ID(), Text: c.Text()}
 	if c.Now != nil {
-		n.Told = c.Now.ID + " " + prose.ShortLine(c.Now.Category) + "/" + prose.ShortLine(c.Now.Key)
+		n.Told = ToldAs(c.Now.ID, c.Now.Category, c.Now.Key)
 	}
 	return n
 }

@@ -105,10 +105,10 @@ func (p *Stores) Relevant(ctx context.Context, prompt string) ([]Notice, error) 
 // Changed lists what the session was told and what somebody else has changed since. It looks only where the facts may have
 // changed since it last did.
 func (p *Stores) Changed(ctx context.Context) (list []Notice, err error) {
-	told, heard := p.session.toldFacts()
 	if p.Stamp == nil || p.session.event.Session == "" {
 		return nil, nil
 	}
+	told, heard := p.session.toldFacts()
 	stamp := p.Stamp()
 	if stamp != heard && len(told) > 0 {
 		own := p.session.authors(p)
