@@ -415,9 +415,14 @@ func git(ctx context.Context, program, dir, input string, most int, env []string
 }
 
 // withoutGit removes the variables that point git at another repository, as they do inside a
-// git hook. It keeps those that say where git's configuration is.
+// git hook. It keeps those that say where git's configuration is. It also removes those that load a
+// library into a program: an entry of a client that a repository wrote may have set them.
 func withoutGit(env []string) []string {
 	return slices.DeleteFunc(env, func(v string) bool {
+		switch name, _, _ := strings.Cut(v, "="); name {
+		case "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES":
+			return true
+		}
 		return strings.HasPrefix(v, "GIT_") && !strings.HasPrefix(v, "GIT_CONFIG_") && !strings.HasPrefix(v, "GIT_CEILING_")
 	})
 }

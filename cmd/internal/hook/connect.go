@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"leanctx/formats"
+	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
 
@@ -162,6 +163,12 @@ func (m Machine) connect(e edit, rec *record, dry bool) (FileReport, error) {
 		return r, nil
 	case rec.of(e) == nil && e.foreign(f.data) != "":
 		r.Note = fmt.Sprintf("An entry %q that starts something else was there: it is replaced, and disconnect puts it back.", server)
+	case rec.of(e) == nil || sum(f.data) != rec.of(e).After:
+		if have, _ := e.current(f.data); e.root != "" && have != nil {
+			if names := e.strange(have); len(names) > 0 {
+				r.Note = fmt.Sprintf("The entry %q is written anew. What others had put into it is gone: %s.", server, prose.ShortLine(strings.Join(names, ", ")))
+			}
+		}
 	}
 	if dry {
 		r.Outcome, r.Diff = wouldChange, difference(f.data, after)

@@ -275,6 +275,11 @@ func (e edit) difference(f file, after []byte, command string) string {
 	case e.keys != nil && has != wanted:
 		return fmt.Sprintf("starts %q, and connect would make it %q", has, wanted)
 	}
+	if have, _ := e.current(f.data); e.root != "" && have != nil {
+		if names := e.strange(have); len(names) > 0 {
+			return "the entry has more or something else than connect writes: " + prose.ShortLine(strings.Join(names, ", "))
+		}
+	}
 	return fmt.Sprintf("a hook or a setting is missing, or a hook calls another program than %q", command)
 }
 

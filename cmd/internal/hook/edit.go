@@ -192,6 +192,9 @@ func (e edit) writeJSON(data []byte, remove bool, decide func(any) (string, bool
 			err = f.set([]string{"version"}, "1")
 		}
 	}
+	if e.root != "" && !remove && err == nil && !f.hasExactly(e.events) {
+		f.removeHooks()
+	}
 	for _, h := range e.events {
 		if !remove && err == nil {
 			err = f.addHook(h)
@@ -226,8 +229,15 @@ func (e edit) current(data []byte) (entry any, err error) {
 }
 
 // wanted is our entry as JSON, or empty if a file has it. Of an older one of ours it keeps what
-// people add to an entry, and chose in it.
+// people add to an entry, and chose in it; in a file of a repository nothing, since there others
+// may have written a variable that loads their code, or leads to another project.
 func (e edit) wanted(have any) string {
+	if e.root != "" {
+		if len(e.strange(have)) == 0 {
+			return ""
+		}
+		return e.entry
+	}
 	old, ok := have.(map[string]any)
 	if !ok || !startsUs(old) {
 		return e.entry
@@ -254,6 +264,26 @@ func (e edit) wanted(have any) string {
 		return ""
 	}
 	return encoded(now)
+}
+
+// strange are the names of the members in which an entry differs from ours: all of them if there is
+// no entry.
+func (e edit) strange(have any) (names []string) {
+	var ours map[string]any
+	_ = json.Unmarshal([]byte(e.entry), &ours) // a row of the table, filled
+	theirs, _ := have.(map[string]any)
+	for name, x := range ours {
+		if y, ok := theirs[name]; !ok || encoded(x) != encoded(y) {
+			names = append(names, name)
+		}
+	}
+	for name := range theirs {
+		if _, ok := ours[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // ourMembers are the members of an entry that say how the server is reached. People set the

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -337,6 +338,50 @@ func (f *jsonFile) addHook(h ownHook) error {
 		f.add(list, "-", h.entry)
 	}
 	return nil
+}
+
+// hasExactly tells whether our hooks in a file are as we write them, with nothing added: in a file
+// of a repository others may have put a variable or a directory beside our command.
+func (f *jsonFile) hasExactly(hooks []ownHook) bool {
+	wanted, found := 0, 0
+	for _, h := range hooks {
+		entry := f.parsed(h.entry, "")
+		wanted += ownCommands(&entry)
+		list, missing, err := f.hooksOf(h.event)
+		if err != nil || missing {
+			return false
+		}
+		for _, x := range items(list) {
+			if x.value != nil && sameJSON(x.value, &entry) {
+				found += ownCommands(x.value)
+				break
+			}
+		}
+	}
+	_, all := find(&f.root, "hooks")
+	return found == wanted && all != nil && ownCommands(all) == wanted
+}
+
+// sameJSON tells whether two values say the same, whatever the white space and the order of members.
+func sameJSON(a, b *hujson.Value) bool {
+	x, y := a.Clone(), b.Clone()
+	x.Standardize()
+	y.Standardize()
+	var p, q any
+	return json.Unmarshal(x.Pack(), &p) == nil && json.Unmarshal(y.Pack(), &q) == nil && reflect.DeepEqual(p, q)
+}
+
+// ownCommands counts the commands of hooks of ours below a value.
+func ownCommands(v *hujson.Value) (n int) {
+	if isOwnCommand(v) {
+		return 1
+	}
+	for _, x := range items(v) {
+		if x.value != nil {
+			n += ownCommands(x.value)
+		}
+	}
+	return n
 }
 
 // correct corrects the commands of our hooks below a value, and reports whether there are any.

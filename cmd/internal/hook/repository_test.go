@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	gotoml "github.com/pelletier/go-toml/v2"
 )
 
 // gitIn runs git in a directory.
@@ -215,6 +216,115 @@ func TestLines(t *testing.T) {
 	for before, want := range map[string]string{"/a\n": "", "x\n/a": "x", "/a": "", "x\n/a\ny\n": "x\ny\n", "x\r\n/a\r\ny": "x\r\ny", "/ab\n": "/ab\n", "/a\n/a\n": "/a\n"} {
 		if got := string(withoutLine([]byte(before), "/a")); got != want {
 			t.Errorf("%q without it: %q, want %q", before, got, want)
+		}
+	}
+}
+
+// Nothing that a repository wrote into our entry or beside our hooks survives connect, in the format
+// of any client: no variable, directory, address or switch.
+func TestEntryOfARepositoryIsWrittenWhole(t *testing.T) {
+	foreign := map[string]any{
+		"env":         map[string]any{"LD_PRELOAD": "./evil.so", "LEAN_CTX_PROJECT_ROOT": "../other", "LEAN_CTX_DATA_DIR": "/tmp/x"},
+		"envs":        map[string]any{"PATH": "."},
+		"environment": map[string]any{"PATH": "."},
+		"envFile":     ".env",
+		"cwd":         "../other", "url": "http://127.0.0.1:1/p/0123456789abcdef/mcp", "httpUrl": "http://x", "headers": map[string]any{"A": "b"},
+		"disabled": true, "enabled": false, "type": "odd", "trust": true, "alwaysAllow": []any{"x"}, "timeout": 1, "tools": []any{}, "name": "other",
+	}
+	for _, c := range clients() {
+		if c.servers[Project] == "" {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			m := newMachine(t)
+			connectAll(t, m, ConnectOptions{Clients: []string{c.name}, Scope: Project})
+			honest, infected := map[string]any{}, map[string]string{}
+			for _, e := range c.edits(m, Project) {
+				if e.format == ownFile {
+					continue
+				}
+				f, err := e.read()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if honest[e.path], err = decode(e.format, f.data); err != nil {
+					t.Fatal(err)
+				}
+				all, err := decode(e.format, f.data)
+				if err != nil {
+					t.Fatal(err)
+				}
+				infect(all, foreign)
+				data := []byte(encoded(all))
+				if e.format == toml {
+					if data, err = gotoml.Marshal(all); err != nil {
+						t.Fatal(err)
+					}
+				}
+				infected[e.path] = string(data)
+			}
+			for _, known := range []bool{true, false} { // whether connect wrote an entry here before
+				if !known {
+					if err := os.Remove(filepath.Join(m.Data, recordName)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for path := range honest {
+					write(t, path, infected[path])
+				}
+				if text := m.Examine(t.Context(), "1").Text(); !strings.Contains(text, "problem ") {
+					t.Errorf("doctor finds nothing:\n%s", text)
+				}
+				r := connectAll(t, m, ConnectOptions{Clients: []string{c.name}, Scope: Project})
+				if !strings.Contains(r.Text(), "cwd") && !strings.Contains(r.Text(), "starts something else") {
+					t.Errorf("what is gone is not named:\n%s", r.Text())
+				}
+				for path, want := range honest {
+					data, err := os.ReadFile(path)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got, err := decode(c.formatOf(path), data)
+					if d := cmp.Diff(want, any(got)); d != "" || err != nil {
+						t.Errorf("%s: %v\n%s\n%s", path, err, d, r.Text())
+					}
+				}
+				if again := connectAll(t, m, ConnectOptions{Clients: []string{c.name}, Scope: Project}); strings.Contains(again.Text(), ": connected") {
+					t.Errorf("the second time:\n%s", again.Text())
+				}
+			}
+		})
+	}
+}
+
+// formatOf is the format of one of a client's files.
+func (c *client) formatOf(path string) format {
+	if filepath.Ext(path) == ".toml" {
+		return toml
+	}
+	return jsonc
+}
+
+// infect adds members to each object that starts our program.
+func infect(x any, foreign map[string]any) {
+	switch x := x.(type) {
+	case map[string]any:
+		own := false
+		for _, key := range []string{"command", "bash", "powershell"} {
+			_, has := x[key]
+			own = own || has
+		}
+		for _, v := range x {
+			infect(v, foreign)
+		}
+		if own {
+			for name, value := range foreign {
+				x[name] = value
+			}
+		}
+	case []any:
+		for _, v := range x {
+			infect(v, foreign)
 		}
 	}
 }
