@@ -47,6 +47,7 @@ type placement struct {
 	*decision
 	after   []*fact.Version // as they will be
 	changed []*fact.Version // those that differ from what is stored, in the order of the changes
+	left    []string        // what a confirmation may not change: see [decision.permitted]
 }
 
 // set adds a version, or replaces the one with its id.
@@ -217,15 +218,17 @@ func (p *placement) confirmed(v *fact.Version) *fact.Version {
 	w.Confidence = max(v.Confidence, p.asserted.Confidence)
 	w.LastConfirmed, w.ArchivedAt, w.TakenIn = p.now, nil, false
 	w.Sources = append(slices.Clip(v.Sources), p.confirming(v))
-	a := p.permitted(v)
+	a, left := p.permitted(v)
 	a.describe(&w)
+	p.left = left
 	return &w
 }
 
 // confirm is the common case: nothing changes but the count and its evidence.
 func (p *placement) confirm() ([]state.Event, Remembered) {
 	v := p.confirms
-	w, a := p.confirmed(v), p.permitted(v)
+	w := p.confirmed(v)
+	a, _ := p.permitted(v)
 	e := &state.Confirmation{Category: v.Category, Key: v.Key, ID: v.ID, Confidence: w.Confidence, Source: p.confirming(v), Questions: a.Questions, Pinned: a.Pinned, Privacy: a.Privacy, Archetype: a.Archetype}
 	if !slices.Equal(w.Tags, v.Tags) {
 		e.Tags = w.Tags
@@ -245,7 +248,7 @@ func (p *placement) remembered(v *fact.Version) Remembered {
 	r := Remembered{
 		Outcome: p.outcome, ID: v.ID, Category: v.Category, Key: v.Key, Value: v.Value, Confidence: v.Confidence,
 		Confirmations: v.ConfirmationCount, ValidFrom: v.ValidFrom, ValidUntil: v.ValidUntil,
-		RecordedAt: p.now, Touched: ids(p.changed), dated: p.asserted.dated(),
+		RecordedAt: p.now, Touched: ids(p.changed), dated: p.asserted.dated(), Left: p.left,
 	}
 	if p.keeps == nil {
 		r.Displaced = p.displacements()

@@ -49,6 +49,16 @@ func checkQuestions(list []string) error {
 	return nil
 }
 
+// moreQuestions are the questions of a version with some more, for who may not change it: he takes none
+// away. nil: there is no room for them.
+func moreQuestions(v *fact.Version, more []string) []string {
+	all := merge(v.Questions, more)
+	if checkQuestions(all) != nil {
+		return nil
+	}
+	return all
+}
+
 // FactQuestions gives a fact its questions. Without any argument it asks which facts
 // have none.
 type FactQuestions struct {
@@ -65,6 +75,7 @@ type QuestionsResult struct {
 	Key       string   `json:"key,omitempty"`
 	Questions []string `json:"questions,omitempty"`
 	Redacted  []string `json:"redacted,omitempty"`
+	Left      bool     `json:"left,omitempty"` // it kept its questions: somebody of more authority asserted it, and there is no room for more
 
 	Without []Found `json:"without,omitempty"`
 	Total   int     `json:"total"` // facts without questions
@@ -122,13 +133,24 @@ func giveQuestions(ctx context.Context, s *Store, a FactQuestions) (r QuestionsR
 	case r.Questions == nil:
 		return r, refusal.Argument("questions", "questions is empty")
 	}
+	by, given := s.Source("", 1), r.Questions
 	err = s.UpdateSome(ctx, func(st state.Reader, now time.Time) ([]state.Event, error) {
 		var events []state.Event
+		found := false
+		r.Questions, r.Left = given, false
 		for _, v := range fact.AllCurrent(st.Versions(fact.IDOf(a.Category, a.Key)), s.present(now)) {
-			r.Category, r.Key = v.Category, v.Key
-			events = append(events, state.Event{Questions: &state.NewQuestions{Category: v.Category, Key: v.Key, ID: v.ID, Questions: r.Questions, At: now}})
+			found, r.Category, r.Key = true, v.Category, v.Key
+			list := given
+			if !mayReplace(st, by, v) {
+				if list = moreQuestions(v, given); list == nil {
+					r.Questions, r.Left = v.Questions, true
+					continue
+				}
+			}
+			r.Questions = list
+			events = append(events, state.Event{Questions: &state.NewQuestions{Category: v.Category, Key: v.Key, ID: v.ID, Questions: list, At: now}})
 		}
-		if len(events) == 0 {
+		if !found {
 			return nil, NotFound(a.Category, a.Key)
 		}
 		return events, nil
@@ -142,7 +164,11 @@ func (r QuestionsResult) Text() string { return r.TextIn(prose.MCP) }
 // TextIn is Text with suggested calls in the caller's syntax.
 func (r QuestionsResult) TextIn(call prose.Syntax) string {
 	if r.Questions != nil {
-		return fmt.Sprintf("Questions of [%s] %s: %s", prose.Name(r.Category), prose.Name(r.Key), prose.Line(strings.Join(r.Questions, "; "))) + prose.Redacted(r.Redacted)
+		text := fmt.Sprintf("Questions of [%s] %s: %s", prose.Name(r.Category), prose.Name(r.Key), prose.Line(strings.Join(r.Questions, "; "))) + prose.Redacted(r.Redacted)
+		if r.Left {
+			text += "\n  " + leftAsItWas("questions")
+		}
+		return text
 	}
 	if r.Total == 0 {
 		return "Every fact has questions."

@@ -62,11 +62,22 @@ func assertHere(st state.Reader, a Checked, now, present time.Time) ([]state.Eve
 	n := fact.IDOf(named.Category, named.Key)
 	vs := st.Versions(n)
 	local := a.Privacy == PrivacyLocal && len(vs) > 0 && !IsLocal(vs)
-	for _, v := range fact.AllCurrent(vs, present) {
-		local = local && mayReplace(st, a.Source, v) // else it is disputed, or confirms without the privacy
+	for _, h := range fact.Timeline(vs, present) {
+		if fact.Before(present, h.Period.Until) { // what is planned would end too
+			local = local && mayReplace(st, a.Source, h.Version) // else it is disputed, or confirms without the privacy
+		}
 	}
 	if !local {
-		return Assert(st, a, now)
+		// Where one of its values may not be changed the fact stays shared whole: see [Remembered.Left].
+		refused := a.Privacy == PrivacyLocal && len(vs) > 0 && !IsLocal(vs)
+		if refused {
+			a.Privacy = ""
+		}
+		events, r, err := Assert(st, a, now)
+		if refused && err == nil && r.Outcome != Disputed {
+			r.Left = append(r.Left, "privacy")
+		}
+		return events, r, err
 	}
 	events := keepHome(st, n, now, present)
 	over := state.NewOverlay(st, nil)
@@ -491,26 +502,43 @@ func (d *decision) by() Source {
 // kind is the kind of source in whose name the assertion speaks.
 func (c *Checked) kind() string { return cmp.Or(c.Authority, c.Source.Kind) }
 
-// permitted is the assertion without what it may not take from a version that it confirms. That
-// is the pin and the privacy that somebody of more authority gave.
-func (d *decision) permitted(v *fact.Version) Checked {
-	c := d.asserted
-	if authority(c.kind()) >= authorityOf(d.facts, v) {
-		return c
+// permitted is the assertion without what it may not take from a version that it confirms, and what
+// that is. Who may not change a version changes nothing of its pin, its privacy or its kind, and takes no
+// question away. To what a user asserted it may add tags and questions alone: another name or example is
+// the user's to give.
+func (d *decision) permitted(v *fact.Version) (c Checked, left []string) {
+	c = d.asserted
+	if mayReplace(d.facts, d.by(), v) {
+		return c, nil
 	}
-	if v.Pinned {
-		c.Pinned = nil
+	if c.Pinned != nil && *c.Pinned != v.Pinned {
+		left = append(left, "pinned")
 	}
-	if fact.ArchetypeGiven(v) {
-		c.Archetype = ""
+	if c.Privacy != "" && c.Privacy != v.Privacy {
+		left = append(left, "privacy")
 	}
-	if v.Privacy == PrivacyProjectOnly || v.Privacy == PrivacyLocal {
-		c.Privacy = ""
+	if c.Archetype != "" && c.Archetype != v.Archetype {
+		left = append(left, "archetype")
+	}
+	c.Pinned, c.Privacy, c.Archetype = nil, "", ""
+	if authorityOf(d.facts, v) == authority(KindUser) {
+		if len(merge(v.Aliases, c.Aliases)) > len(v.Aliases) {
+			left = append(left, "aliases")
+		}
+		if len(merge(v.Examples, c.Examples)) > len(v.Examples) {
+			left = append(left, "examples")
+		}
+		c.Aliases, c.Examples = nil, nil
+	}
+	if c.Questions != nil {
+		if c.Questions = moreQuestions(v, c.Questions); c.Questions == nil {
+			left = append(left, "questions")
+		}
 	}
 	if fact.IsGotcha(v) {
 		c.Tags = slices.DeleteFunc(slices.Clone(c.Tags), fact.IsSeverity)
 	}
-	return c
+	return c, left
 }
 
 // # 6. Outcome

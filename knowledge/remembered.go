@@ -32,6 +32,8 @@ type Remembered struct {
 	Redacted      []string       `json:"redacted,omitempty"`
 	Unchecked     string         `json:"unchecked_source,omitempty"` // why the file that the source names will not be checked
 
+	Left []string `json:"left,omitempty"` // arguments that it confirmed the fact without: somebody of more authority set them
+
 	// Requested is the period that the assertion gave, when what is stored is another:
 	// confirming a value never shortens it.
 	Requested *fact.Period `json:"asked,omitempty"`
@@ -176,6 +178,9 @@ func (r Remembered) details(b *strings.Builder, call prose.Syntax) {
 		fmt.Fprintf(b, "\n  Changed back and forth %d times within %d days: '%s'%s", flipFlopChanges, flipFlopWithin/(24*time.Hour),
 			prose.Brief(r.Dispute.Value), recordOf(*r.Dispute, "not believed", "accept", call)+" (or reject)")
 	}
+	if len(r.Left) > 0 {
+		b.WriteString("\n  " + leftAsItWas(r.Left...))
+	}
 	r.noteSource(b)
 	for _, s := range r.Similar {
 		label := map[string]string{similarConflict: "Possible conflict", similarReplaced: "Replaced, it seems"}[s.Kind]
@@ -261,4 +266,9 @@ func nameValues(vs []*fact.Version) string {
 		fmt.Fprintf(&b, ", … %d more", more)
 	}
 	return b.String()
+}
+
+// leftAsItWas says what of a fact was not changed, since somebody of more authority asserted it.
+func leftAsItWas(what ...string) string {
+	return "Left as it was: " + strings.Join(what, ", ") + ". Ask the user"
 }

@@ -947,6 +947,13 @@ func withLocal(want, have []*fact.Version) []*fact.Version {
 				w.ArchivedAt = at
 			}
 			out[i] = &w
+			if v.Privacy == knowledge.PrivacyLocal && fact.Believed(v) && !fact.Believed(want[i]) { // it ended for the others alone
+				own := *v
+				own.ID = fact.NewVersionID(v.Category, v.Key, v.Value, v.RecordedFrom, func(id string) bool {
+					return fact.WithID(out, id) != nil || fact.WithID(have, id) != nil
+				})
+				out = append(out, beforeShared(&own, want))
+			}
 		case v.Privacy == knowledge.PrivacyLocal:
 			out = append(out, beforeShared(v, want))
 		}

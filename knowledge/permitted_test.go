@@ -1,0 +1,130 @@
+package knowledge
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/state"
+)
+
+// An agent that says again what the user said counts as one witness more, and may add tags and questions.
+// Whatever else it gives with it stays as the user has it, and the answer says so.
+func TestConfirmingAUsersFactChangesNothingOfIt(t *testing.T) {
+	for _, pinned := range []bool{false, true} {
+		for name, set := range map[string]func(*Assertion){
+			"privacy local":   func(a *Assertion) { a.Privacy = PrivacyLocal },
+			"privacy project": func(a *Assertion) { a.Privacy = PrivacyProjectOnly },
+			"archetype":       func(a *Assertion) { a.Archetype = "observation" },
+			"aliases":         func(a *Assertion) { a.Aliases = []string{"deploy"} },
+			"pinned":          func(a *Assertion) { a.Pinned = new(!pinned) },
+			"privacy in doubt": func(a *Assertion) {
+				a.Privacy, a.Confidence = PrivacyLocal, new(.1)
+			},
+		} {
+			s, err := Open(t.TempDir(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = s.Close() })
+			a := Assertion{Category: "workflow", Key: "test", Value: "run make check before a commit"}
+			said := a
+			said.Pinned = new(pinned)
+			if _, err := s.As(Actor{Kind: KindUser}).Remember(t.Context(), said); err != nil {
+				t.Fatal(err)
+			}
+			stored := func() *fact.Version {
+				var v *fact.Version
+				_ = s.View(t.Context(), func(st *state.State, now time.Time) error {
+					if vs := st.Versions(fact.IDOf("workflow", "test")); len(vs) == 1 {
+						v = vs[0]
+					}
+					return nil
+				})
+				if v == nil {
+					t.Fatalf("%s: it is not one version", name)
+				}
+				return v
+			}
+			before := stored()
+			set(&a)
+			r, err := s.As(Actor{Agent: "codex-1", Kind: KindAgent}).Remember(t.Context(), a)
+			if err != nil || r.Outcome != Confirmed || !strings.Contains(r.Text(), "Left as it was: "+strings.Fields(name)[0]) {
+				t.Errorf("%s: %s, %v", name, r.Text(), err)
+			}
+			got, want := *stored(), *before
+			for _, v := range []*fact.Version{&got, &want} {
+				v.ConfirmationCount, v.RevisionCount, v.LastConfirmed, v.Sources = 0, 0, time.Time{}, nil
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: the user's fact became\n%+v, was\n%+v", name, got, want)
+			}
+		}
+	}
+}
+
+// What the user said of the future is no agent's to keep from others either.
+func TestAgentKeepsNoPlanOfTheUserAtHome(t *testing.T) {
+	s, err := Open(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	a := Assertion{Category: "workflow", Key: "test", Value: "run make check", ValidFrom: "2100-01-01"}
+	if _, err := s.As(Actor{Kind: KindUser}).Remember(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	a.ValidFrom, a.Value, a.Privacy = "", "run nothing", PrivacyLocal
+	if r, err := s.As(Actor{Agent: "codex-1", Kind: KindAgent}).Remember(t.Context(), a); err != nil || !strings.Contains(r.Text(), "Left as it was: privacy") {
+		t.Error(r.Text(), err)
+	}
+	_ = s.View(t.Context(), func(st *state.State, _ time.Time) error {
+		for _, v := range st.Versions(fact.IDOf("workflow", "test")) {
+			if v.Privacy == PrivacyLocal || !fact.Believed(v) {
+				t.Errorf("%+v", v)
+			}
+		}
+		return nil
+	})
+}
+
+// The questions that lead to a user's fact are added to, and none of them is taken away.
+func TestAgentTakesNoQuestionOfTheUserAway(t *testing.T) {
+	s, err := Open(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	user, agent := s.As(Actor{Kind: KindUser}), s.As(Actor{Agent: "codex-1", Kind: KindAgent})
+	a := Assertion{Category: "workflow", Key: "test", Value: "run make check", Questions: "how do I test?"}
+	if _, err := user.Remember(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	stored := func() (out string) {
+		_ = s.View(t.Context(), func(st *state.State, _ time.Time) error {
+			out = strings.Join(st.Versions(fact.IDOf("workflow", "test"))[0].Questions, ";")
+			return nil
+		})
+		return out
+	}
+	a.Questions = "which colour?"
+	if _, err := agent.Remember(t.Context(), a); err != nil || stored() != "how do I test?;which colour?" {
+		t.Error(stored(), err)
+	}
+	if r, err := Questions(t.Context(), agent, FactQuestions{Category: "workflow", Key: "test", Questions: "what else?"}); err != nil || stored() != "how do I test?;which colour?;what else?" {
+		t.Error(stored(), r.Text(), err)
+	}
+	long := strings.Repeat("x", MaxQuestions-10)
+	if r, err := Questions(t.Context(), agent, FactQuestions{Category: "workflow", Key: "test", Questions: long}); err != nil || strings.Contains(stored(), "x") || !strings.Contains(r.Text(), "Left as it was: questions") {
+		t.Error(stored(), r.Text(), err)
+	}
+	a.Questions = long
+	if r, err := agent.Remember(t.Context(), a); err != nil || strings.Contains(stored(), "x") || !strings.Contains(r.Text(), "Left as it was: questions") {
+		t.Error(stored(), r.Text(), err)
+	}
+	if r, err := Questions(t.Context(), user, FactQuestions{Category: "workflow", Key: "test", Questions: long}); err != nil || stored() != long {
+		t.Error(stored(), r.Text(), err)
+	}
+}
