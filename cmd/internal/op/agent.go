@@ -41,13 +41,9 @@ func Agent(st Stores) *Tool {
 func agentWords() Words {
 	return Words{
 		"agent_type": "e.g. cursor, reviewer",
-		"role":       "what you are here for",
-		"category":   "post: e.g. finding; diary: discovery, decision, blocker, progress, insight",
-		"to_agent":   "id, its beginning, or type",
-		"agent_id":   "whose",
-		"private":    "only you two see it",
+		"category":   "diary: discovery, decision, blocker, progress, insight",
+		"to_agent":   "id or type",
 		"status":     "active, idle or finished",
 		"ttl":        "e.g. 30m",
-		"limit":      "most rows to show",
 	}
 }

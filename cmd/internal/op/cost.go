@@ -8,8 +8,6 @@ func Cost(st Stores) *Tool {
 	return &Tool{
 		Name: "ctx_cost", Command: "cost", Title: "Token costs",
 		Summary: "Tokens that calls to lean-ctx in this project took.",
-		Hint:    "token cost",
-		Words:   Words{"agent_id": "whose calls: an agent's id", "limit": "most rows to show"},
 		Operations: []Operation{
 			New("report", "Tokens by agent and by tool.", Reads, on(open, (*cost.Usage).Report)).Shown().Guesses("summary", "total", "usage"),
 			New("agent", "One agent's tokens, by tool.", Reads, on(open, (*cost.Usage).Agent), "agent_id").

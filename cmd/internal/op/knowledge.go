@@ -93,9 +93,9 @@ func knowing(st Stores) []Operation {
 		New("grep", "Find facts, their history and diary entries by a regular expression.", Reads, on(open, function(history.Grep)), "regexp").
 			Shown("regexp", "(?i)jwt|oauth").Guesses("regex", "match"),
 		New("pattern", "Record a convention.", Adds, on(open, function(knowledge.Pattern)), "value").
-			Describe("pattern_type", "source", "also", "questions").Shown("pattern_type", "naming", "value", "exported names have comments").Guesses("convention", "rule"),
+			Describe("pattern_type", "examples").Shown("pattern_type", "naming", "value", "exported names have comments").Guesses("convention", "rule"),
 		New("gotcha", "Record a mistake not to repeat.", Adds, on(open, function(knowledge.Gotcha)), "trigger", "resolution").
-			Describe("severity", "source", "questions").Shown("trigger", "editing a .proto file", "resolution", "run make generate", "severity", "warning").Guesses("mistake", "lesson", "pitfall", "warning"),
+			Describe("severity").Shown("trigger", "editing a .proto file", "resolution", "run make generate", "severity", "warning").Guesses("mistake", "lesson", "pitfall", "warning"),
 		New("questions", "List facts without questions, or give a fact its questions.", Adds, on(open, function(knowledge.Questions))).
 			Shown("category", exampleCategory, "key", exampleKey, "questions", "how do users sign in; which token algorithm").Guesses("ask", "unasked"),
 	}
@@ -132,7 +132,7 @@ func keeping(st Stores) []Operation {
 	open := st.Knowledge
 	return []Operation{
 		New("remove", "Retract a fact, or one value; its history stays.", Destroys, on(open, (*knowledge.Store).Remove), "category", "key").
-			Describe("value", "reason", "valid_until", "source").Shown("category", exampleCategory, "key", exampleKey).Guesses("delete", "forget", "retract", "erase", "drop", "archive"),
+			Describe("value", "reason").Shown("category", exampleCategory, "key", exampleKey).Guesses("delete", "forget", "retract", "erase", "drop", "archive"),
 		New("rename", "Give a fact another category or key.", Changes, on(open, function(knowledge.Rename)), "category", "key", "to").
 			Shown("category", exampleCategory, "key", exampleKey, "to", "security/auth").Guesses("move", "mv"),
 		New("undo", "Take back your own last commit.", Changes, on(open, function(knowledge.Undo))).Shown().Guesses("revert", "rollback"),
@@ -161,26 +161,20 @@ func keeping(st Stores) []Operation {
 func knowledgeWords() Words {
 	return Words{
 		"category":     "room, e.g. architecture, decision",
-		"key":          "name in the room, e.g. auth",
-		"value":        "what is true, the convention or the reminder",
-		"questions":    "up to three questions it answers, separated by ;",
-		"target":       "category/key of the other fact, or dispute d-…",
-		"as_of":        "what was true then: RFC 3339, day, or age such as 3d",
+		"key":          "e.g. auth",
+		"value":        "what is true",
+		"questions":    "up to three it answers, divided by ;",
+		"target":       "the other fact's category/key, or d-…",
+		"as_of":        "then: day, time or age",
 		"confidence":   "0 to 1, default 0.8",
-		"valid_from":   "since: RFC 3339, day, or age such as 3d; default now",
-		"source":       "e.g. src/auth.ts:12; user if the user said it",
-		"correct":      "the old value was always wrong",
-		"also":         "keep the other values too",
-		"replaces":     "the one of several values to end; * all",
-		"pinned":       "always in the briefing",
+		"valid_from":   "day, time or age such as 3d; default now",
+		"source":       "e.g. src/auth.ts:12; user: the user said it",
+		"correct":      "the old value was wrong",
+		"also":         "beside the others",
+		"replaces":     "which of several values ends; * all",
+		"pinned":       "always briefed",
 		"pattern_type": "e.g. naming",
-		"trigger":      "what leads to the mistake",
 		"path":         "glob",
-		"keyword":      "word of a query",
-		"due":          "day or instant",
-		"budget":       "tokens",
-		"dry_run":      "say what would happen, change nothing",
-		"file":         "path of the file; export without it answers with the facts",
 	}
 }
 
@@ -194,12 +188,14 @@ const RecallName = "ctx_recall"
 // in parallel.
 func recallTool(knowledge *Tool, all []Operation) *Tool {
 	words := knowledgeWords()
+	delete(words, "category") // told by the other tool
+	delete(words, "key")
 	words["task"] = "what you are about to do"
-	words["since"] = "adds what others recorded since: last (your last session), a day or an age"
+	words["since"] = "news since: last (your last session), day or age"
 	t := &Tool{
 		Name: RecallName, Command: knowledge.Command, Title: "Project memory, read-only",
 		Summary: "What is known about this project; changes nothing. Look here before you decide, ask or assume.",
-		Hint:    "project memory: recall, facts, decisions, briefing, timeline, why",
+		Hint:    "project memory: recall, decisions, briefing, timeline",
 		Words:   words, Sibling: knowledge,
 	}
 	for _, o := range all {

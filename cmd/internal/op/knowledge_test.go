@@ -52,6 +52,23 @@ func TestToolGoldens(t *testing.T) {
 	}
 }
 
+// Some clients send no argument that the schema does not have.
+func TestEveryArgumentStandsInItsToolsSchema(t *testing.T) {
+	for _, tool := range tables() {
+		var s struct{ Properties map[string]any }
+		if err := json.Unmarshal(tool.Schema(), &s); err != nil {
+			t.Fatal(err)
+		}
+		for i := range tool.Operations {
+			for _, p := range tool.Operations[i].allParams() {
+				if s.Properties[p.Name] == nil {
+					t.Errorf("%s %s: %q is not in the schema", tool.Name, tool.Operations[i].Name, p.Name)
+				}
+			}
+		}
+	}
+}
+
 // Several model APIs refuse a session over one schema that is not flat.
 func TestSchemasAreFlat(t *testing.T) {
 	for _, tool := range tables() {

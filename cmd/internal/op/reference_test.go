@@ -95,9 +95,6 @@ func (t *Tool) reference(b *strings.Builder) {
 	b.WriteString("\n| argument | type | meaning |\n|---|---|---|\n")
 	for _, p := range t.properties(func(*Operation, Param) bool { return true }) {
 		meaning := t.meanings(p)
-		if words := t.Words[p.Name]; words != "" {
-			meaning = words
-		}
 		if len(p.Enum) > 0 {
 			meaning = strings.TrimPrefix(meaning+"; one of "+strings.Join(p.Enum, ", "), "; ")
 		}

@@ -11,8 +11,10 @@ import (
 // Schema is the tool's input as a JSON schema: one flat object, an explicit type on every
 // node, the action an enum, all else optional. Several model APIs refuse a whole session
 // because of oneOf, anyOf or allOf at the top, a list of types, or missing "properties".
-// The schema has the described arguments only. It has no additionalProperties, since
-// [Tool.Call] accepts the others too. The bytes are always the same.
+// Every argument is in it, since some clients send none that a schema does not have: those of
+// the described operations with their words and values, the others with their type alone. It
+// has no additionalProperties, since [Tool.Call] corrects what it can. The bytes are always
+// the same.
 func (t *Tool) Schema() json.RawMessage {
 	var b bytes.Buffer
 	b.WriteString(`{"type":"object","properties":{`)
@@ -25,11 +27,7 @@ func (t *Tool) Schema() json.RawMessage {
 		fmt.Fprintf(&b, `%q:%s`, actionName, compact(node{Type: TypeString, Enum: names}))
 		required = append(required, actionName)
 	}
-	for _, p := range t.properties((*Operation).shows) {
-		if p.Name == "output" { // models need no JSON
-			continue
-		}
-		p.Description = t.Words[p.Name]
+	for _, p := range t.schemaProperties() {
 		if b.Bytes()[b.Len()-1] != '{' {
 			b.WriteByte(',')
 		}
@@ -60,6 +58,28 @@ func (p Param) node() node {
 		n.Items = &node{Type: TypeString}
 	}
 	return n
+}
+
+// schemaProperties are the properties of the schema, the described ones first.
+func (t *Tool) schemaProperties() []Param {
+	all := t.properties((*Operation).shows)
+	for i := range all {
+		all[i].Description = t.Words[all[i].Name]
+	}
+	described := len(all)
+	for _, p := range t.properties(func(*Operation, Param) bool { return true }) {
+		if i := slices.IndexFunc(all[:described], func(q Param) bool { return q.Name == p.Name }); i < 0 {
+			p.Description = ""
+			p.Enum = nil
+			all = append(all, p)
+		}
+	}
+	for i := range all {
+		if all[i].Name == "output" { // models need no JSON
+			all[i].Enum = nil
+		}
+	}
+	return all
 }
 
 // properties are the parameters that shows accepts, merged by name.
@@ -110,14 +130,14 @@ func (t *Tool) merged(name string, shows func(*Operation, Param) bool) (out Para
 
 // Description is the description that models see: the summary, and a line for each
 // described action with its arguments, the required ones before the semicolon. An action
-// that is only named answers an incomplete call with an example.
+// that is only named in the schema answers an incomplete call with an example.
 func (t *Tool) Description() string {
 	var b strings.Builder
 	b.WriteString(t.Summary)
 	if !slices.ContainsFunc(t.Operations, func(o Operation) bool { return o.Name != "" && o.described != nil }) {
 		return b.String()
 	}
-	b.WriteString("\nActions (needed; optional), others explain themselves:")
+	b.WriteString("\nActions (needed; optional):")
 	for i := range t.Operations {
 		if o := &t.Operations[i]; o.described != nil {
 			fmt.Fprintf(&b, "\n%s%s %s", o.Name, o.signature(), o.Summary)

@@ -8,10 +8,8 @@ func Share(st Stores) *Tool {
 	return &Tool{
 		Name: "ctx_share", Command: "share", Title: "Shared files",
 		Summary: "Give files of the project, as they are now, to other agents.",
-		Hint:    "share files",
 		Words: Words{
-			"message": "what they are for", "content": "contents too",
-			"to_agent": "id, its beginning, or type; default everybody",
+			"to_agent": "default everybody",
 		},
 		Operations: []Operation{
 			New("push", "Share files.", Adds, on(open, (*share.Store).Push), "paths").

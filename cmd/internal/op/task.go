@@ -8,15 +8,10 @@ func Task(st Stores) *Tool {
 	return &Tool{
 		Name: "ctx_task", Command: "task", Title: "Tasks of the project",
 		Summary: "Give work to other agents of this project and follow it.",
-		Hint:    "tasks: create, assign, update",
 		Words: Words{
-			"message":  "why, or the result",
-			"to_agent": "id, its beginning, or type",
-			"parent":   "task id",
-			"artifact": "what came out",
-			"state":    "Working, InputRequired, AuthRequired, Completed, Failed, Rejected; list: also open, closed, all",
-			"limit":    "most rows to show",
-			"after":    "task ids it waits for",
+			"message": "why, or the result",
+			"state":   "Working, InputRequired, Completed, Failed, Rejected …",
+			"after":   "task ids it waits for",
 		},
 		Operations: []Operation{
 			New("create", "Create a task for an agent, a type, or whoever claims it.", Adds, on(open, (*tasks.Store).Create), "title").
