@@ -67,6 +67,13 @@ func (s *Store) Register(ctx context.Context, a Registration) (Registered, error
 	if err != nil {
 		return Registered{}, err
 	}
+	person := ""
+	if s.opts.Person != nil && !WorksIn(r.AgentType, s.caller.Client) { // somebody's login may be a client's name
+		person = s.opts.Person()
+	}
+	if args.ClaimsUser(r.AgentType, person) {
+		return Registered{}, refusal.Argument("agent_type", "agent_type %q would be read as the user: say what you are, e.g. codex or reviewer", r.AgentType)
+	}
 	if named := strings.ToLower(strings.TrimSpace(s.caller.Agent)); named != "" {
 		err = s.resume(ctx, named, &r)
 	} else {

@@ -56,6 +56,8 @@ type Options struct {
 	Free func(ctx context.Context, agent string) ([]string, error)
 	// Shared counts the shares that an agent has not pulled yet; may be nil.
 	Shared func(ctx context.Context, agent string) (int, error)
+	// Person gives the name of the user of this machine, which no agent may have; may be nil.
+	Person func() string
 	Fault  func(op, name string) error // for crash tests: called before each file operation
 	Team   journal.Team                // the machines that share the agents; nil: this one alone
 	Fence  journal.Fence               // of the agents while they move to a team or back; may be nil

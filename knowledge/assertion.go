@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"leanctx/formats"
+	"leanctx/internal/args"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/internal/secret"
@@ -130,11 +131,10 @@ func (s *Store) Source(ref string, confidence float64) Source {
 func sourced(s *Store, ref string, confidence float64) (x Source, unchecked string) {
 	x, unchecked = s.evidence(ref, confidence)
 	switch {
-	case s.actor.Remote:
-	case x.Kind == KindUser:
+	case x.Kind == KindUser && !s.actor.Remote:
 		x.Person = s.person()
-	case x.By != "" && !strings.ContainsAny(x.By, "-:") && formats.FoldName(x.By) == formats.FoldName(s.person()):
-		x.By = x.Kind + ":" + x.By // an agent by the user's name
+	case x.Kind != KindUser && args.ClaimsUser(x.By, s.person()):
+		x.By = x.Kind + ":" + x.By // a program by the user's name
 	}
 	return x, unchecked
 }

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"leanctx/formats"
+	"leanctx/internal/args"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
@@ -40,7 +41,7 @@ func authorOf(s Source) string {
 // looksLikePerson reports whether a program goes by a name that would be read as a person's. The names
 // of agents and clients have small letters, digits and marks.
 func looksLikePerson(name string) bool {
-	return formats.FoldName(name) == KindUser || strings.ContainsFunc(name, func(r rune) bool { return r == ' ' || unicode.IsUpper(r) || r > unicode.MaxASCII })
+	return args.ClaimsUser(name, "") || strings.ContainsFunc(name, func(r rune) bool { return r == ' ' || unicode.IsUpper(r) || r > unicode.MaxASCII })
 }
 
 // sameAuthor reports whether two assertions are one author's. Former versions did not keep a user's

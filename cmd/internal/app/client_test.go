@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,11 +39,14 @@ type client struct {
 	served  chan bool   // closed when the server's end of the connection is; only of [dial]
 }
 
+// testerName is the variable with the name by which the client of a test goes; "tester" without it.
+const testerName = "TESTER_NAME"
+
 // connect shakes hands, in the newest protocol unless another is named.
 func connect(t *testing.T, transport mcp.Transport, protocol string, prepare ...func(*mcp.Client)) client {
 	t.Helper()
 	c := client{t: t, updated: make(chan string, 100), booked: make(chan bool, 100)}
-	sdk := mcp.NewClient(&mcp.Implementation{Name: "tester", Version: "1"}, &mcp.ClientOptions{
+	sdk := mcp.NewClient(&mcp.Implementation{Name: cmp.Or(os.Getenv(testerName), "tester"), Version: "1"}, &mcp.ClientOptions{
 		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { c.updated <- r.Params.URI },
 	})
 	sdk.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {

@@ -41,7 +41,7 @@ var mayImport = map[string][]string{
 	"embed":                                 {"internal/atomicfile"},
 	"embed/vectors":                         {"internal/atomicfile"},
 	// floor 1: siblings never import siblings
-	"knowledge":          {"embed/vectors", "internal/language", "knowledge/conflict", "knowledge/fact", "knowledge/verdict", "knowledge/state", "knowledge/reminder", "knowledge/meaning", "knowledge/index", "knowledge/recall", "knowledge/words", "knowledge/sourcefile", "knowledge/usage", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
+	"knowledge":          {"embed/vectors", "internal/language", "knowledge/conflict", "knowledge/fact", "knowledge/verdict", "knowledge/state", "knowledge/reminder", "knowledge/meaning", "knowledge/index", "knowledge/recall", "knowledge/words", "knowledge/sourcefile", "knowledge/usage", "internal/args", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/fact":     {"internal/language", "knowledge/dates", "knowledge/words", "knowledge/verdict", "formats", "internal/prose", "internal/refusal"}, // the stop words
 	"knowledge/state":    {"knowledge/fact", "knowledge/verdict", "knowledge/index", "knowledge/words", "internal/journal", "formats"},
 	"knowledge/advice":   {"embed/vectors", "knowledge", "knowledge/verdict", "knowledge/conflict", "knowledge/fact", "knowledge/state", "knowledge/meaning", "internal/journal", "internal/notice", "internal/prose", "internal/refusal", "formats"},
@@ -81,7 +81,7 @@ var mayImport = map[string][]string{
 	// floor 2½: none imports another
 	"cmd/internal/cli":      {"cmd/internal/op", "internal/prose", "internal/refusal"},
 	"cmd/internal/mcpsrv":   {"cmd/internal/op", "internal/prose", "formats"},
-	"cmd/internal/web":      {"internal/atomicfile", "cmd/internal/op", "tasks"},
+	"cmd/internal/web":      {"internal/args", "internal/atomicfile", "cmd/internal/op", "tasks"},
 	"cmd/internal/web/page": {"cmd/internal/op", "knowledge", "knowledge/replica", "knowledge/advice", "knowledge/drawing", "knowledge/history", "knowledge/listing", "agents", "agents/cost", "tasks", "formats", "internal/prose"},
 	"cmd/internal/hook":     {"internal/atomicfile", "cmd/internal/op", "knowledge", "knowledge/briefing", "knowledge/fact", "knowledge/listing", "agents", "agents/share", "tasks", "internal/prose", "internal/refusal", "formats"},
 	// beside them

@@ -11,6 +11,8 @@ import (
 	"leanctx/agents/cost"
 	"leanctx/agents/share"
 	"leanctx/cmd/internal/op"
+	"leanctx/internal/args"
+	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/internal/secret"
 	"leanctx/knowledge"
@@ -39,11 +41,35 @@ func (s *stores) of(ctx context.Context, sc op.Scope) (projectStores, error) {
 func ofCall[T any](s *stores, open func(projectStores) (T, error)) func(context.Context, op.Scope) (T, error) {
 	return func(ctx context.Context, sc op.Scope) (none T, err error) {
 		w, err := s.of(ctx, sc)
+		if err == nil {
+			err = w.checkNames(ctx)
+		}
 		if err != nil {
 			return none, err
 		}
 		return open(w)
 	}
+}
+
+// checkNames refuses an agent whose name would be read as the user's, and marks a client that calls
+// itself so. The person's name costs a call of git, so it is looked up only for what changes something.
+func (w *projectStores) checkNames(ctx context.Context) error {
+	if args.ClaimsUser(w.scope.Caller.Name, "") {
+		w.scope.Caller.Name = "client:" + w.scope.Caller.Name
+	}
+	for _, name := range []string{w.scope.Agent, w.config.Agent} {
+		if name == "" || args.AgentType(name) != "" && !args.ClaimsUser(name, "") {
+			continue
+		}
+		person := ""
+		if w.scope.Effect != op.Reads {
+			person = w.person(w.project.Root)
+		}
+		if args.ClaimsUser(name, person) {
+			return &refusal.ArgumentError{Argument: "agent", Subject: name, Problem: fmt.Sprintf("agent %q would be read as the user: give your id (register gives one), or leave it out", prose.Clip(name, 40))}
+		}
+	}
+	return nil
 }
 
 // openOf returns the open store of a project, or opens one with the user's rules for secrets.
@@ -62,7 +88,7 @@ func (w projectStores) agents() (*agents.Store, error) {
 		return agents.Open(m.agentsDir(), &agents.Options{
 			Team: m.team(w.stores), Fence: m.fence(w.stores), Machine: m.machine(),
 			ProjectRoot: w.project.Root, ProjectHash: m.project(), LongLived: w.longLived, Redactor: r, Logger: w.logger,
-			Tasks: w, Facts: w.asserted,
+			Tasks: w, Facts: w.asserted, Person: func() string { return w.person(w.project.Root) },
 			Files: method(w.shares, (*share.Store).Paths), Free: method(w.tasks, (*tasks.Store).FreeFor), Shared: method(w.shares, (*share.Store).Waiting),
 		})
 	})

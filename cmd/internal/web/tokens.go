@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"leanctx/cmd/internal/op"
+	"leanctx/internal/args"
 	"leanctx/internal/atomicfile"
 )
 
@@ -204,6 +205,8 @@ func (t *token) allows() (*op.Grant, error) {
 	switch {
 	case t.Name == "":
 		return nil, errors.New(`"name" is missing`)
+	case args.ClaimsUser(t.Name, ""):
+		return nil, fmt.Errorf("%q would be read as the user: give another name", t.Name)
 	case len(t.Token) < minToken:
 		return nil, fmt.Errorf("%s: \"token\" must have at least %d characters, such as: %s", t.Name, minToken, rand.Text())
 	case len(t.Projects) == 0:
