@@ -75,8 +75,8 @@ type Options struct {
 	// none. May be nil.
 	RepositoryBrings func() string
 
-	// RepositorySettings says what the repository's configuration has that does not count. It is for
-	// a person alone, too. May be nil.
+	// RepositorySettings says what the repository's configuration changes, and what of it does not
+	// count. It is for a person alone, too. May be nil.
 	RepositorySettings func() []string
 	// Erased is called when facts are erased. It takes them out of what is kept beside
 	// the facts in the store's directory; may be nil.

@@ -86,11 +86,18 @@ func (x *examination) examine(ctx context.Context) {
 	} else {
 		x.fine("configuration", "can be read")
 	}
+	for _, text := range settings.Changes {
+		x.found = append(x.found, hook.Finding{Level: hook.Remark, Subject: "configuration", Text: text, Fix: "this project's file says so: look whether you want it"})
+	}
 	switch {
 	case x.stores.config.HooksOff:
 		x.problem("hooks", "they are switched off: "+config.HooksVar, "unset it, or leave it so if you mean it")
 	case !settings.Hooks:
-		x.problem("hooks", "they are switched off: hooks in the configuration", "take it out of there, or leave it so if you mean it")
+		where := x.stores.config.UserFile()
+		if user, err := x.stores.config.User(); err == nil && user.Hooks {
+			where = "the file of the project (see configuration)"
+		}
+		x.problem("hooks", "they are switched off: hooks in "+where, "take it out of there, or leave it so if you mean it")
 	}
 	x.model()
 	projects, dir, err := x.stores.projectRegistry(x.scope)

@@ -351,13 +351,13 @@ func (s *stores) look(sc op.Scope) (seen, error) {
 	return v, err
 }
 
-// repositorySettings says what the project's configuration file says that does not count.
+// repositorySettings says what the project's configuration file changes, and what of it does not count.
 func (w projectStores) repositorySettings() []string {
 	settings, _, err := w.settings(w.scope)
 	if err != nil {
 		return nil // every command says so
 	}
-	return settings.Repository
+	return slices.Concat(settings.Changes, settings.Repository)
 }
 
 // warnOnce gives each warning once, since a server reads the configuration many times.

@@ -37,6 +37,9 @@ type Settings struct {
 	Sensitive          []secret.Rule `json:"sensitive"`           // the user's, then the project's
 	Warnings           []string      `json:"-"`                   // unknown keys of the user's file
 	Repository         []string      `json:"-"`                   // what the project's file says that does not count. Anybody may have written it: for a person, never for a model
+
+	// Changes is what the project's file switches off, or adds to what is redacted: for a person too.
+	Changes []string `json:"-"`
 }
 
 const sensitiveKey = "sensitive"
@@ -109,6 +112,7 @@ func (c *Config) For(dir, root string) (Settings, error) {
 			s.warn(path, "%s %s here, only in %s", key, opens, c.UserFile())
 		}
 	}
+	s.Changes = changed(path, &s, &user)
 	rules := user.Sensitive
 	for _, r := range s.Sensitive {
 		if slices.ContainsFunc(user.Sensitive, func(u secret.Rule) bool { return u.ID == r.ID }) {
@@ -123,6 +127,28 @@ func (c *Config) For(dir, root string) (Settings, error) {
 		s.Repository = append(s.Repository[:maxTold], fmt.Sprintf("%s: %d more", path, n))
 	}
 	return s, nil
+}
+
+// changed is what a project's file makes of the user's settings.
+func changed(path string, project, user *Settings) (changes []string) {
+	for _, x := range []struct {
+		key           string
+		project, user bool
+	}{
+		{"hooks", project.Hooks, user.Hooks}, {"auto_diary", project.AutoDiary, user.AutoDiary},
+		{"cross_project_search", project.CrossProjectSearch, user.CrossProjectSearch}, {"cross_project_write", project.CrossProjectWrite, user.CrossProjectWrite},
+	} {
+		if x.user && !x.project {
+			changes = append(changes, fmt.Sprintf("%s switches off %s", path, x.key))
+		}
+	}
+	if project.Worktrees != user.Worktrees {
+		changes = append(changes, fmt.Sprintf("%s gives each work tree a memory of its own (worktrees)", path))
+	}
+	if n := len(project.Sensitive); n > 0 {
+		changes = append(changes, fmt.Sprintf("%s has %s for what is redacted (sensitive)", path, prose.Count(n, "rule")))
+	}
+	return changes
 }
 
 // User are the user's own settings, whatever a project says.

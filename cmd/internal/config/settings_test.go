@@ -47,6 +47,7 @@ func TestSettings(t *testing.T) {
 	only := func(key string) []string {
 		return []string{"ROOT/p/.lean-ctx.json: " + key + " cannot be switched on here, only in ROOT/data/config.json"}
 	}
+	const off, apart = "ROOT/p/.lean-ctx.json switches off ", "ROOT/p/.lean-ctx.json gives each work tree a memory of its own (worktrees)"
 	tests := []struct {
 		name  string
 		files map[string]string
@@ -58,14 +59,15 @@ func TestSettings(t *testing.T) {
 		{"user", map[string]string{user: `{"worktrees": "isolate", "cross_project_search": false, "sensitive": [{"id": "ticket", "pattern": "SEC-[0-9]+"}]}`},
 			Settings{Hooks: true, AutoDiary: true, Worktrees: Isolate, Sensitive: []secret.Rule{ticket}}},
 		{"a project may be narrower", map[string]string{project: `{"worktrees": "isolate", "cross_project_search": false, "hooks": false}`},
-			Settings{AutoDiary: true, Worktrees: Isolate}},
+			Settings{AutoDiary: true, Worktrees: Isolate, Changes: []string{off + "hooks", off + "cross_project_search", apart}}},
 		{"a project may not join what the user has set apart", map[string]string{user: `{"worktrees": "isolate"}`, project: `{"worktrees": "share"}`},
 			Settings{Hooks: true, AutoDiary: true, Worktrees: Isolate, CrossProjectSearch: true, Repository: []string{
 				"ROOT/p/.lean-ctx.json: worktrees cannot be \"share\" here, only in ROOT/data/config.json"}}},
 		{"both add rules", map[string]string{
 			user:    `{"sensitive": [{"id": "ticket", "pattern": "SEC-[0-9]+"}]}`,
 			project: `{"sensitive": [{"id": "host", "pattern": "\\bdb[0-9]\\.internal\\b"}]}`},
-			Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Sensitive: []secret.Rule{ticket, host}}},
+			Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Sensitive: []secret.Rule{ticket, host},
+				Changes: []string{"ROOT/p/.lean-ctx.json has 1 rule for what is redacted (sensitive)"}}},
 		{"a clone cannot open what the user closed", map[string]string{user: `{"cross_project_search": false}`, project: `{"cross_project_search": true}`},
 			Settings{Hooks: true, AutoDiary: true, Worktrees: Share, Repository: only("cross_project_search")}},
 		{"unknown keys", map[string]string{user: `{"worktree": "isolate", "colour": "red", "croos_project_search": false}`},
@@ -77,14 +79,15 @@ func TestSettings(t *testing.T) {
 			user:    `{"sensitive": [{"id": "ticket", "pattern": "SEC-[0-9]+"}]}`,
 			project: `{"sensitive": [{"id": "ticket", "pattern": "nothing"}]}`},
 			Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Sensitive: []secret.Rule{ticket},
+				Changes:    []string{"ROOT/p/.lean-ctx.json has 1 rule for what is redacted (sensitive)"},
 				Repository: []string{`ROOT/p/.lean-ctx.json: the rule "ticket" of ROOT/data/config.json counts`}}},
 		{"no automatic diary, whoever says so", map[string]string{user: `{"auto_diary": false}`, project: `{"auto_diary": true}`}, Settings{Hooks: true, Worktrees: Share, CrossProjectSearch: true, Repository: only("auto_diary")}},
-		{"no automatic diary in a project", map[string]string{project: `{"auto_diary": false}`}, Settings{Hooks: true, Worktrees: Share, CrossProjectSearch: true}},
+		{"no automatic diary in a project", map[string]string{project: `{"auto_diary": false}`}, Settings{Hooks: true, Worktrees: Share, CrossProjectSearch: true, Changes: []string{off + "auto_diary"}}},
 		{"writing into other projects", map[string]string{user: `{"cross_project_write": true}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, CrossProjectWrite: true}},
 		{"a clone cannot allow it", map[string]string{project: `{"cross_project_write": true}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Repository: only("cross_project_write")}},
-		{"but forbid it", map[string]string{user: `{"cross_project_write": true}`, project: `{"cross_project_write": false}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
+		{"but forbid it", map[string]string{user: `{"cross_project_write": true}`, project: `{"cross_project_write": false}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Changes: []string{off + "cross_project_write"}}},
 		{"hooks off, whoever says so", map[string]string{user: `{"hooks": false}`, project: `{"hooks": true}`}, Settings{AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Repository: only("hooks")}},
-		{"found from below, as far as the work tree", map[string]string{"p/.git/": "", project: `{"worktrees": "isolate"}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Isolate, CrossProjectSearch: true}},
+		{"found from below, as far as the work tree", map[string]string{"p/.git/": "", project: `{"worktrees": "isolate"}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Isolate, CrossProjectSearch: true, Changes: []string{apart}}},
 		{"not from above the work tree", map[string]string{"p/a/.git": "gitdir: x", project: `{"worktrees": "isolate"}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
 		{"not from above without a work tree", map[string]string{project: `{"worktrees": "isolate"}`, "p/a/b/": ""}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
 		{"the nearest", map[string]string{"p/.git/": "", project: `{"worktrees": "isolate"}`, "p/a/.lean-ctx.json": `{"worktrees": "share"}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
@@ -108,7 +111,7 @@ func TestSettings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, list := range [][]string{got.Warnings, got.Repository} {
+			for _, list := range [][]string{got.Warnings, got.Repository, got.Changes} {
 				for i, w := range list {
 					list[i] = filepath.ToSlash(strings.ReplaceAll(w, root, "ROOT"))
 				}
