@@ -38,6 +38,7 @@ var mayImport = map[string][]string{
 	"formats/foreign":                       {"formats"},
 	"formats/plan":                          {"formats"},
 	"formats/okf":                           {},
+	"formats/transcript":                    {},
 	"embed":                                 {"internal/atomicfile"},
 	"embed/vectors":                         {"internal/atomicfile"},
 	// floor 1: siblings never import siblings
