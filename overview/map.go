@@ -76,7 +76,7 @@ func NewMap(root string, o *MapOptions) *Map {
 // Inquiry asks for an overview.
 type Inquiry struct {
 	Task   string `json:"task,omitempty" arg:"1" jsonschema:"what you are about to do, in a sentence; without it, the most central files are listed"`
-	Path   string `json:"path,omitempty" jsonschema:"only what is in this directory of the project"`
+	Path   string `json:"path,omitempty" jsonschema:"only what is in this directory of the project; or, as an absolute path, another project"`
 	Budget int    `json:"budget,omitempty" jsonschema:"most tokens of the answer, estimated as bytes/4 (default 2000)"`
 }
 
@@ -160,6 +160,16 @@ func (m *Map) clean(text string) string {
 // note adds a part to the sentence on what is unusual.
 func (o *Overview) note(format string, a ...any) {
 	o.Note = strings.TrimPrefix(o.Note+"; "+fmt.Sprintf(format, a...), "; ")
+}
+
+// Holds reports whether an absolute path lies in the project, whether it exists or not.
+func (m *Map) Holds(path string) bool {
+	path = filepath.Clean(path)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	rel, err := filepath.Rel(m.root, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // requested is the directory or file that path names, relative to the root with

@@ -126,7 +126,7 @@ func TestText(t *testing.T) {
   CRITICAL (read full):
     src/auth.ts - JWT logic, token generation; sign
 
-  IMPORTANT (read map):
+  REFERENCE (read signatures):
     src/db/user.ts - User, load
     src/server.ts - listen
     src/db/pool.ts - Keeps connections; Pool

@@ -25,6 +25,8 @@ type ranking struct {
 	tested bool // the task is about tests
 	roles  []role
 	score  []float64
+	graph  *graph.Graph
+	linked []bool // with a task: files that only their imports or importers give a score
 }
 
 // The weights of a score. Each part is 0 to 1.
@@ -58,10 +60,11 @@ func (r *ranking) rank() (order []int, matched bool) {
 	low := strings.ToLower(r.task)
 	r.tested = strings.Contains(low, "test") || strings.Contains(low, "benchmark")
 	r.score, r.roles = make([]float64, len(r.entries)), r.roleOfEach()
-	if g := graph.New(r.files()); r.task != "" && matched {
-		r.spread(words, named, g.Spread(seed, graph.Flow{Back: 0.6, Damping: 0.5, Steps: 12}))
+	r.graph = graph.New(r.files())
+	if r.task != "" && matched {
+		r.spread(words, named, r.graph.Spread(seed, graph.Flow{Back: 0.6, Damping: 0.5, Steps: 12}))
 	} else {
-		r.central(g, named)
+		r.central(r.graph, named)
 	}
 	for i, e := range r.entries {
 		if r.score[i] > 0 && under(e.Path, r.dir) {
@@ -77,7 +80,9 @@ func (r *ranking) rank() (order []int, matched bool) {
 // spread scores the files for a task: by its words, and by the score that flows over
 // imports.
 func (r *ranking) spread(words, named, flow []float64) {
+	r.linked = make([]bool, len(r.entries))
 	for i := range r.entries {
+		r.linked[i] = words[i] == 0 && named[i] == 0
 		r.score[i] = weighWords*words[i] + weighGraph*flow[i] + weighNamed*named[i]
 		if r.score[i] > 0.01 {
 			r.score[i] += weighRecent * r.touched[i]

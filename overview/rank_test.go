@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -51,6 +52,43 @@ func TestAPackageCountsAsAWhole(t *testing.T) {
 	got := listedPaths(o.Critical, o.Important, o.Reference)
 	if slices.Index(got, "store/store.go") > slices.Index(got, "leaf/leaf.go") || slices.Index(got, "store/store.go") > slices.Index(got, "store/b.go") {
 		t.Errorf("%q", got)
+	}
+}
+
+// What the files of a task import, and what imports them, is the third tier, also in a project of
+// many files, of which all others are far better known than they are.
+func TestImportsAreReference(t *testing.T) {
+	l := newLand(t)
+	l.write("src/auth.ts", "// JWT logic\nimport {pool} from './pool';\nexport function sign() {}\n")
+	l.write("src/server.ts", "import {sign} from './auth';\nexport function listen() {}\n")
+	l.write("src/pool.ts", "export const pool = {};\n")
+	for i := range 12 {
+		l.write(fmt.Sprintf("src/feature%d/page.ts", i), fmt.Sprintf("import {sign} from '../auth';\nexport function page%d() {}\n", i))
+	}
+	for i := range 40 {
+		l.write(fmt.Sprintf("docs/note%d.md", i), "# A note on the JWT\n")
+		l.write(fmt.Sprintf("tools/t%d.ts", i), "export const x = 1;\n")
+	}
+	for _, budget := range []int{0, 8000} {
+		o := l.see(Inquiry{Task: "refresh the JWT", Budget: budget}, nil)
+		for _, name := range []string{"src/pool.ts", "src/server.ts"} {
+			if budget > 0 && !slices.Contains(listedPaths(o.Reference), name) {
+				t.Errorf("%s is not in REFERENCE:\n%s", name, o.Text())
+			}
+		}
+		if len(o.Reference) == 0 {
+			t.Errorf("there is no REFERENCE:\n%s", o.Text())
+		}
+		for _, p := range listedPaths(o.Critical, o.Important, o.Reference) {
+			if strings.HasPrefix(p, "tools/") {
+				t.Errorf("%s has nothing to do with the task", p)
+			}
+		}
+		for _, p := range listedPaths(o.Critical, o.Important) {
+			if strings.Contains(p, "feature") {
+				t.Errorf("%s is above REFERENCE, and only imports a file of the task", p)
+			}
+		}
 	}
 }
 

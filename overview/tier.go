@@ -47,7 +47,9 @@ const (
 )
 
 // fill puts files, the best first, into the tiers, up to a number of bytes. CRITICAL may
-// take half of them, and IMPORTANT four fifths with it.
+// take half of them, and IMPORTANT four fifths with it. With a task, what only the imports of
+// others lead to is REFERENCE, and what the files above it import, or what imports them, is there
+// whatever its score.
 func (o *Overview) fill(r *ranking, order []int, bytes int) {
 	top := 0.0
 	if len(order) > 0 {
@@ -67,16 +69,30 @@ func (o *Overview) fill(r *ranking, order []int, bytes int) {
 	}
 	o.Critical, o.Important, o.Reference = []Listed{}, []Listed{}, []Listed{}
 	spent := 0
-	for _, t := range tiers {
-		for ; len(order) > 0 && len(*t.list) < t.maxShown; order = order[1:] {
-			l := listed(r, order[0])
+	var above []int
+	var near []bool
+	for tier, t := range tiers {
+		reference := tier == len(tiers)-1
+		if reference && r.linked != nil {
+			near = r.graph.Near(above)
+		}
+		var rest []int
+		for at, i := range order {
+			l := listed(r, i)
 			cost := len(l.line())
-			if r.score[order[0]] < t.from*top || spent+cost > t.left {
+			if len(*t.list) == t.maxShown || spent+cost > t.left || r.score[i] < t.from*top && near == nil {
+				rest = append(rest, order[at:]...)
 				break
+			}
+			if !reference && r.linked != nil && r.linked[i] || near != nil && r.score[i] < t.from*top && !near[i] {
+				rest = append(rest, i)
+				continue
 			}
 			spent += cost
 			*t.list = append(*t.list, l)
+			above = append(above, i)
 		}
+		order = rest
 	}
 }
 

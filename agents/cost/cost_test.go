@@ -285,6 +285,38 @@ func TestSessionOfACommand(t *testing.T) {
 	}
 }
 
+// A command has no session of its own. It belongs to the one of the agent that runs it, and what it reports is an agent's.
+func TestCommandsBelongToTheirAgentsSession(t *testing.T) {
+	dir := t.TempDir()
+	call := func(session, agent, client string, size, minute int) Receipt {
+		return Receipt{Session: session, Agent: agent, Client: client, Tool: "x", OutSize: size, At: noon.Add(time.Duration(minute) * time.Minute)}
+	}
+	noted(t, dir, Options{},
+		call("s1", "cursor-a3f8", "cursor", 40, 0), call("s2", "claude-b7e2", "claude-code", 80, 1),
+		call("page", "", "", 400, 2),
+		call("", "cursor-a3f8", "", 4, 3), // cursor's command
+		call("", "", "claude-code", 8, 4), // in the shell of the only session of this client
+		call("", "", "", 4000, 5))         // a person's
+	u := open(t, dir, Options{})
+	for _, tt := range []struct {
+		by      Actor
+		session string
+		tokens  int64
+	}{
+		{Actor{}, "s2", 22},
+		{Actor{Agent: "cursor-a3f8"}, "s1", 11},
+		{Actor{Agent: "gemini-0001"}, "s2", 22},
+	} {
+		s, err := u.As(tt.by).Session(t.Context(), SessionQuery{})
+		if err != nil || s.Session != tt.session || s.Total.Tokens() != tt.tokens {
+			t.Errorf("%+v: session %s with %d tokens, want %s with %d; %v", tt.by, s.Session, s.Total.Tokens(), tt.session, tt.tokens, err)
+		}
+	}
+	if all := report(t, u).Total.Tokens(); all != 1133 {
+		t.Errorf("%d tokens in all", all)
+	}
+}
+
 // The sums over agents, tools, days and sessions are equal, also when not all sessions
 // are listed.
 func TestSums(t *testing.T) {

@@ -284,9 +284,9 @@ type SessionCosts struct {
 	Inferred int64 `json:"intents_inferred"` // the call took up a task of the project
 }
 
-// Session sums the cost of a session's calls. If the caller's own session has no calls, it
-// shows the most recent one. Each command is a separate session, so its user means another
-// one.
+// Session sums the cost of a session's calls. A command has no session: its user means the most
+// recent one of the agent that runs it, or else of any agent. Only if no agent had a session,
+// the commands themselves are shown.
 func (u *Usage) Session(ctx context.Context, q SessionQuery) (SessionCosts, error) {
 	t, err := u.totals(ctx)
 	if err != nil {
@@ -296,16 +296,13 @@ func (u *Usage) Session(ctx context.Context, q SessionQuery) (SessionCosts, erro
 	of := func(id string) map[key]Counts { return t.where(func(k key) bool { return k.Session == id }) }
 	rows := of(cmp.Or(id, u.actor.Session))
 	switch {
-	case len(rows) > 0 || id == "" && u.opts.LongLived:
+	case len(rows) > 0 && (id != "" || u.actor.Session != "") || id == "" && u.opts.LongLived:
 		id = cmp.Or(id, u.actor.Session)
 	case id != "":
 		return SessionCosts{}, refusal.NotFound("No costs recorded for session %s", id)
 	default:
-		id = u.actor.Session
-		work := shares(t.where(func(k key) bool { return k.Tool != toolName }), bySession)
-		if len(work) > 0 {
-			id = slices.MaxFunc(work, func(a, b Share) int { return cmp.Or(a.Last.Compare(b.Last), cmp.Compare(a.Name, b.Name)) }).Name
-		}
+		id = cmp.Or(t.lastWork(func(k key) bool { return u.actor.Agent != "" && k.Agent == u.actor.Agent }),
+			t.lastWork(func(k key) bool { return k.Agent != "" }), t.lastWork(func(key) bool { return true }), u.actor.Session)
 		rows = of(id)
 	}
 	total := sum(rows)
@@ -315,7 +312,17 @@ func (u *Usage) Session(ctx context.Context, q SessionQuery) (SessionCosts, erro
 	}, nil
 }
 
-// toolName is the tool that reports costs. Sessions that used only that tool are skipped.
+// lastWork is the session of the newest call of the wanted ones, or nothing. Sessions that only
+// asked what they cost are left out.
+func (t *totals) lastWork(wanted func(key) bool) string {
+	work := shares(t.where(func(k key) bool { return k.Session != "" && k.Tool != toolName && wanted(k) }), bySession)
+	if len(work) == 0 {
+		return ""
+	}
+	return slices.MaxFunc(work, func(a, b Share) int { return cmp.Or(a.Last.Compare(b.Last), cmp.Compare(a.Name, b.Name)) }).Name
+}
+
+// toolName is the tool that reports costs.
 const toolName = "ctx_cost"
 
 // Text gives the answer's lines.

@@ -108,9 +108,11 @@ func (t *totals) add(n *line) {
 	}
 }
 
-// attribute assigns calls without an agent to the single agent of their session, else to
-// their client.
+// attribute assigns calls without a session, which are commands, to the session of the agent
+// that ran them, and calls without an agent to the single agent of their session, else to their
+// client.
 func (t *totals) attribute() {
+	t.attributeCommands()
 	type agents struct {
 		name    string
 		several bool
@@ -127,6 +129,45 @@ func (t *totals) attribute() {
 			k.Agent = a.name
 		}
 		k.Agent, k.Client = cmp.Or(k.Agent, k.Client), ""
+		rows[k] = rows[k].plus(c)
+	}
+	t.rows = rows
+}
+
+// attributeCommands gives each command the session that its agent, or else its client, had on
+// that day: the last one of an agent, the only one of a client.
+func (t *totals) attributeCommands() {
+	type worker struct{ agent, client, day string }
+	type session struct {
+		name    string
+		last    time.Time
+		several bool
+	}
+	sessions := map[worker]session{}
+	for k, c := range t.rows {
+		if k.Session == "" {
+			continue
+		}
+		for _, w := range [...]worker{{agent: k.Agent, day: k.Day}, {client: k.Client, day: k.Day}} {
+			if w.agent == "" && w.client == "" {
+				continue
+			}
+			s, known := sessions[w]
+			s.several = s.several || known && s.name != k.Session
+			if !known || c.Last.After(s.last) || c.Last.Equal(s.last) && k.Session > s.name {
+				s.name, s.last = k.Session, c.Last
+			}
+			sessions[w] = s
+		}
+	}
+	rows := make(map[key]Counts, len(t.rows))
+	for k, c := range t.rows {
+		if k.Session == "" && k.Agent != "" {
+			k.Session = sessions[worker{agent: k.Agent, day: k.Day}].name
+		}
+		if s := sessions[worker{client: k.Client, day: k.Day}]; k.Session == "" && k.Agent == "" && k.Client != "" && !s.several {
+			k.Session = s.name
+		}
 		rows[k] = rows[k].plus(c)
 	}
 	t.rows = rows

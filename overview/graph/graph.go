@@ -4,6 +4,7 @@ package graph
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"leanctx/overview/source"
@@ -106,6 +107,31 @@ func (g *Graph) Spread(seed []float64, f Flow) []float64 {
 		rank, next = next, rank
 	}
 	return Scaled(rank[:g.files])
+}
+
+// Near reports for each file whether one of the given files imports it or is imported by it, also
+// through a group.
+func (g *Graph) Near(given []int) []bool {
+	near := make([]bool, g.files+len(g.groups))
+	reached := make([]bool, len(near))
+	for _, i := range given {
+		reached[i] = true
+	}
+	for i := range g.from {
+		a, b := g.from[i], g.to[i]
+		near[a], near[b] = near[a] || reached[b], near[b] || reached[a]
+	}
+	groups := slices.Clone(near[g.files:])
+	for i := range g.from {
+		a, b := int(g.from[i]), int(g.to[i])
+		if a >= g.files && groups[a-g.files] && b < g.files {
+			near[b] = true
+		}
+		if b >= g.files && groups[b-g.files] && a < g.files {
+			near[a] = true
+		}
+	}
+	return near[:g.files]
 }
 
 // Scaled divides all by the largest, in place.

@@ -208,7 +208,16 @@ func TestCallsStayInTheirProject(t *testing.T) {
 	if got := c.must("ctx_recall", in(mine, `{"action":"recall","category":"where"}`)); strings.Contains(got, "is not this session's") {
 		t.Errorf("one's own: %s", got)
 	}
+	away := fmt.Sprintf(`{"path":%q}`, theirs) // an overview's path may name another project as project does
+	if got := c.must("ctx_overview", away); !strings.Contains(got, "the plan") || !strings.Contains(got, "is not this session's") {
+		t.Errorf("the overview of another project: %s", got)
+	}
+	if got := c.must("ctx_overview", fmt.Sprintf(`{"path":%q}`, mine)); strings.Contains(got, "is not this session's") {
+		t.Errorf("the overview of one's own: %s", got)
+	}
+	refusedWith(t, "a path that is no project", c.call("ctx_overview", fmt.Sprintf(`{"path":%q}`, dir)), "is no project over a server")
 	other.with(t, theirs).must("ctx_knowledge", `{"action":"remember","category":"secret","key":"name","value":"for us alone","privacy":"project_only"}`)
+	refusedWith(t, "an overview", c.call("ctx_overview", away), "for its own sessions alone")
 	for _, args := range []string{`{"action":"recall","category":"secret"}`, `{"action":"wakeup"}`, `{"action":"timeline","category":"secret","key":"name"}`, `{"action":"why","category":"secret","key":"name"}`, `{"action":"search","query":"us alone"}`} {
 		refusedWith(t, args, c.call("ctx_recall", in(theirs, args)), "for its own sessions alone")
 	}
@@ -238,6 +247,7 @@ func TestCallsStayInTheirProject(t *testing.T) {
 	for _, tool := range []string{"ctx_recall", "ctx_knowledge"} {
 		refusedWith(t, tool, c.call(tool, read), "is not this session's", `"cross_project_search" is off`)
 	}
+	refusedWith(t, "an overview", c.call("ctx_overview", away), "is not this session's", `"cross_project_search" is off`)
 	set(settings, `{"cross_project_write": true}`)
 	c.must("ctx_knowledge", in(theirs, `{"action":"remember","category":"c","key":"k","value":"allowed"}`))
 	// A project may close itself, but open nothing.
