@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"leanctx/internal/language"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
-	"leanctx/knowledge/dates"
 )
 
 // Instant is a point in time as somebody wrote it.
@@ -48,7 +48,7 @@ func parseInstant(argument, text string, now time.Time, endOfDay bool, direction
 		t := now.Add(direction * d).UTC()
 		return checkYear(argument, Instant{Time: t, Text: t.Format(time.RFC3339)})
 	}
-	if first, last, ok := dates.Read(text, now); ok && (direction < 0 || !first.Before(now)) {
+	if first, last, ok := language.ReadDate(text, now); ok && (direction < 0 || !first.Before(now)) {
 		t := Instant{Time: first, Text: first.Format(time.DateOnly), Day: first.Equal(last)}
 		if endOfDay {
 			t.Time, t.Text = endOf(last), last.Format(time.DateOnly)

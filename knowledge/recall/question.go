@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"leanctx/knowledge/dates"
+	"leanctx/internal/language"
 	"leanctx/knowledge/words"
 )
 
@@ -23,10 +23,10 @@ type Options struct {
 
 // Question is a question taken apart.
 type Question struct {
-	Date  *dates.Date // the past day that it asks about, nil if none
-	Past  bool        // it asks for what was ("originally", "used to"): the older of two facts comes first
-	Long  bool        // it is a task rather than a question
-	Texts []string    // what to encode for comparing by meaning: the question, or the sentences of a long one
+	Date  *language.Date // the past day that it asks about, nil if none
+	Past  bool           // it asks for what was ("originally", "used to"): the older of two facts comes first
+	Long  bool           // it is a task rather than a question
+	Texts []string       // what to encode for comparing by meaning: the question, or the sentences of a long one
 
 	text  string // without its time, if it may be a name
 	terms []term
@@ -59,7 +59,7 @@ func Parse(text string, o *Options) *Question {
 	}
 	text = strings.ToValidUTF8(text[:min(len(text), maxQuestionBytes)], " ")
 	q := &Question{}
-	words := dates.Words(text[:min(len(text), 4<<10)])
+	words := language.Words(text[:min(len(text), 4<<10)])
 	q.Long = len(words) > maxDatedWords
 	if !q.Long {
 		text = q.time(text, words, o)
@@ -76,11 +76,11 @@ func Parse(text string, o *Options) *Question {
 }
 
 // time takes the dates and the words of time out of a question.
-func (q *Question) time(text string, words []dates.Word, o *Options) string {
+func (q *Question) time(text string, words []language.Word, o *Options) string {
 	newest := cmp.Or(o.Newest, o.Now)
 	var spans [][2]int
 	if !o.NoDates && !newest.IsZero() {
-		if date, at, ok := dates.Find(words, cmp.Or(o.Now, newest), newest); ok {
+		if date, at, ok := language.FindDate(words, cmp.Or(o.Now, newest), newest); ok {
 			q.Date, spans = date, at
 			var names []string
 			for _, s := range at {
@@ -107,7 +107,7 @@ func (q *Question) time(text string, words []dates.Word, o *Options) string {
 func letterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // timeWords counts the words at i that say when, and tells whether they ask for what was.
-func timeWords(w []dates.Word, i int) (n int, past bool) {
+func timeWords(w []language.Word, i int) (n int, past bool) {
 	at := func(j int) string {
 		if j < 0 || j >= len(w) {
 			return ""

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"leanctx/knowledge/dates"
+	"leanctx/internal/language"
 	"leanctx/knowledge/words"
 )
 
@@ -40,14 +40,14 @@ func (q *Question) Asks() bool {
 	if strings.HasSuffix(strings.TrimSpace(q.text), "?") {
 		return true
 	}
-	w := dates.Words(q.text)
+	w := language.Words(q.text)
 	return len(w) > 0 && slices.Contains(interrogatives, w[0].Text)
 }
 
 // Steers reports whether a prompt holds nothing but words of courtesy and of instruction: "thanks, looks good, commit it". It
 // needs the rules on commits, and no other fact that shares a word with it.
 func (q *Question) Steers() bool {
-	if q.Long || slices.ContainsFunc(dates.Words(q.text), func(w dates.Word) bool { return slices.Contains(interrogatives, w.Text) }) {
+	if q.Long || slices.ContainsFunc(language.Words(q.text), func(w language.Word) bool { return slices.Contains(interrogatives, w.Text) }) {
 		return false
 	}
 	return !slices.ContainsFunc(q.terms, func(t term) bool {

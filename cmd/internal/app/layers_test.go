@@ -43,7 +43,7 @@ var mayImport = map[string][]string{
 	"embed/vectors":                         {"internal/atomicfile"},
 	// floor 1: siblings never import siblings
 	"knowledge":          {"embed/vectors", "internal/language", "knowledge/conflict", "knowledge/fact", "knowledge/verdict", "knowledge/state", "knowledge/reminder", "knowledge/meaning", "knowledge/index", "knowledge/recall", "knowledge/words", "knowledge/sourcefile", "knowledge/usage", "internal/args", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "formats"},
-	"knowledge/fact":     {"internal/language", "knowledge/dates", "knowledge/words", "knowledge/verdict", "formats", "internal/prose", "internal/refusal"}, // the stop words
+	"knowledge/fact":     {"internal/language", "knowledge/words", "knowledge/verdict", "formats", "internal/prose", "internal/refusal"}, // the stop words
 	"knowledge/state":    {"knowledge/fact", "knowledge/verdict", "knowledge/index", "knowledge/words", "internal/journal", "formats"},
 	"knowledge/advice":   {"embed/vectors", "knowledge", "knowledge/verdict", "knowledge/conflict", "knowledge/fact", "knowledge/state", "knowledge/meaning", "internal/journal", "internal/notice", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/briefing": {"internal/language", "knowledge", "knowledge/fact", "knowledge/state", "knowledge/reminder", "internal/prose", "internal/refusal", "internal/tokens", "formats"},
@@ -55,10 +55,9 @@ var mayImport = map[string][]string{
 	"knowledge/meaning":  {"internal/atomicfile", "embed/vectors", "knowledge/fact"},
 	"knowledge/usage":    {"internal/atomicfile", "knowledge/fact"},
 	"knowledge/index":    {"knowledge/words", "internal/journal"},
-	"knowledge/words":    {},
+	"knowledge/words":    {"internal/language"},
 	"knowledge/drawing":  {"internal/prose"},
-	"knowledge/dates":    {"knowledge/words"},
-	"knowledge/recall":   {"internal/language", "knowledge/dates", "knowledge/words"},
+	"knowledge/recall":   {"internal/language", "knowledge/words"},
 	"knowledge/verdict":  {"knowledge/words"},
 	"knowledge/conflict": {"knowledge/verdict", "knowledge/words"},
 	// the project's files

@@ -1,6 +1,4 @@
-// Package dates reads dates in plain English: 2026-02-01, February 2026, yesterday, last week, the end of 2025. A question's
-// dates ([Find]) and an argument that is one ([Read]) are read by the same rules.
-package dates
+package language
 
 import (
 	"slices"
@@ -8,9 +6,10 @@ import (
 	"strings"
 	"time"
 	"unicode"
-
-	"leanctx/knowledge/words"
 )
+
+// Dates in plain English are read here: 2026-02-01, February 2026, yesterday, last week, the end of 2025. A question's dates
+// ([FindDate]) and an argument that is one ([ReadDate]) are read by the same rules.
 
 // Date is a past day that a question names.
 type Date struct {
@@ -95,9 +94,9 @@ var notAsOf = map[string]bool{"since": true, "until": true, "till": true, "by": 
 // leads are the words that lead to a date and belong to it.
 var leads = map[string]bool{"in": true, "on": true, "at": true, "during": true, "around": true, "back": true, "of": true, "the": true, "last": true, "this": true, "early": true, "late": true, "mid": true, "over": true, "as": true, "about": true}
 
-// Find gives the past date of a question, the most precise one and of equals the first, and the spans of all. "Last week" is
+// FindDate gives the past date of a question, the most precise one and of equals the first, and the spans of all. "Last week" is
 // counted from now, and a month without a year back from newest.
-func Find(words []Word, now, newest time.Time) (date *Date, spans [][2]int, ok bool) {
+func FindDate(words []Word, now, newest time.Time) (date *Date, spans [][2]int, ok bool) {
 	d := dates{words, now, newest}
 	var named []mention
 	for i := 0; i < len(d.words); i++ {
@@ -119,9 +118,9 @@ func Find(words []Word, now, newest time.Time) (date *Date, spans [][2]int, ok b
 	return date, spans, best != nil
 }
 
-// Read reads a text that is nothing but a date: its first and its last day. Words that lead to it may stand before it ("in
+// ReadDate reads a text that is nothing but a date: its first and its last day. Words that lead to it may stand before it ("in
 // January", "the end of 2025"). A month without a year is the last one that is over.
-func Read(text string, now time.Time) (first, last time.Time, ok bool) {
+func ReadDate(text string, now time.Time) (first, last time.Time, ok bool) {
 	d := dates{Words(text), now, now}
 	if len(d.words) == 0 || len(d.words) > 8 || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return first, last, false
@@ -256,7 +255,7 @@ func monthAt(w string) (time.Month, bool) {
 		return 0, false
 	}
 	for i, name := range monthNames {
-		if w == name || w == name[:3] || w == "sept" && i == 8 || len(name) > 5 && len(w) > 5 && words.OneEditApart(w, name) {
+		if w == name || w == name[:3] || w == "sept" && i == 8 || len(name) > 5 && len(w) > 5 && OneEditApart(w, name) {
 			return time.Month(i + 1), true
 		}
 	}
