@@ -11,11 +11,15 @@ import (
 // Dates in plain English are read here: 2026-02-01, February 2026, yesterday, last week, the end of 2025. A question's dates
 // ([FindDate]) and an argument that is one ([ReadDate]) are read by the same rules.
 
-// Date is a past day that a question names.
+// Date is a past day or period that a question names.
 type Date struct {
 	Text string    // as the question has it: "in January 2026"
+	From time.Time // the start of its first day, UTC
 	AsOf time.Time // the end of that day, UTC; for a longer period the end of its last day
 }
+
+// Period reports whether the date is longer than a day.
+func (d *Date) Period() bool { return d.AsOf.Sub(d.From) > 24*time.Hour }
 
 // Day is the date as YYYY-MM-DD.
 func (d *Date) Day() string { return d.AsOf.Format(time.DateOnly) }
@@ -33,7 +37,12 @@ func Words(text string) []Word {
 	flush := func(end int) {
 		if start >= 0 {
 			w := strings.TrimRight(text[start:end], ".-/'")
-			if w = strings.ToLower(w); w != "" {
+			w = strings.ToLower(w)
+			if part, rest, ok := strings.Cut(w, "-"); ok && (part == "mid" || part == "early" || part == "late") && rest != "" { // mid-July
+				out = append(out, Word{part, start, start + len(part)})
+				start, w = start+len(part)+1, rest
+			}
+			if w != "" {
 				out = append(out, Word{w, start, start + len(w)})
 			}
 			start = -1
@@ -84,8 +93,19 @@ type dates struct {
 type mention struct {
 	period
 	i, j   int
-	inFull bool // with its year: it needs no word that leads to it
+	inFull bool      // with its year: it needs no word that leads to it
+	at     time.Time // the day that is meant by it, if that is not the last one
 }
+
+// asOf is the day that a mention means for somebody who asks what was true then.
+func (m *mention) asOf() time.Time {
+	if m.at.IsZero() {
+		return m.last
+	}
+	return m.at
+}
+
+func endOfDay(day time.Time) time.Time { return day.Add(24*time.Hour - time.Nanosecond) }
 
 // notAsOf are words after which a date does not set the as-of time: something runs since, until or by that day, or is
 // planned for it.
@@ -98,24 +118,137 @@ var leads = map[string]bool{"in": true, "on": true, "at": true, "during": true, 
 // counted from now, and a month without a year back from newest.
 func FindDate(words []Word, now, newest time.Time) (date *Date, spans [][2]int, ok bool) {
 	d := dates{words, now, newest}
-	var named []mention
-	for i := 0; i < len(d.words); i++ {
-		if f, ok := d.at(i); ok {
-			named = append(named, f)
-			i = f.j
-		}
-	}
+	named := d.named()
 	var best *mention
 	for _, f := range named {
 		if f, ok := d.led(f, len(named) > 1); ok {
 			spans = append(spans, [2]int{d.words[f.i].Start, d.words[f.j].End})
 			if best == nil || f.day && !best.day {
 				best = &f
-				date = &Date{AsOf: f.last.Add(24*time.Hour - time.Nanosecond)}
+				date = &Date{From: f.first, AsOf: endOfDay(f.asOf())}
 			}
 		}
 	}
 	return date, spans, best != nil
+}
+
+// named are the dates in the words, in their order. Two that bound a period ("between March and May 2026") are one.
+func (d *dates) named() (all []mention) {
+	for i := 0; i < len(d.words); i++ {
+		f, ok := d.at(i)
+		if !ok {
+			continue
+		}
+		if n := len(all); n > 0 && d.bounds(&all[n-1], &f) {
+			all[n-1] = d.between(all[n-1], f)
+		} else {
+			all = append(all, f)
+		}
+		i = f.j
+	}
+	return all
+}
+
+// bounds reports whether two dates are the ends of a period: between A and B, from A to B.
+func (d *dates) bounds(a, b *mention) bool {
+	lead := a.i - 1
+	for d.word(lead) == "the" || d.word(lead) == "of" || parts[d.word(lead)] {
+		lead--
+	}
+	joint := a.j + 1
+	switch d.word(joint) {
+	case "and":
+		if d.word(lead) != "between" {
+			return false
+		}
+	case "to", "until", "till", "through":
+		if d.word(lead) != "from" && d.word(lead) != "between" {
+			return false
+		}
+	default:
+		return false
+	}
+	for joint++; joint < b.i; joint++ {
+		if w := d.word(joint); w != "the" && w != "of" && !parts[w] {
+			return false
+		}
+	}
+	return true
+}
+
+// between is the period from the first day of one date to the last day of another, whichever is the earlier. A month
+// without a year lies in the year of the other one.
+func (d *dates) between(a, b mention) mention {
+	whole := b.j
+	a, b = d.narrow(a), d.narrow(b)
+	shift := func(m *mention, years int) { m.first, m.last = m.first.AddDate(years, 0, 0), m.last.AddDate(years, 0, 0) }
+	switch {
+	case !a.inFull && b.inFull:
+		if shift(&a, b.first.Year()-a.first.Year()); a.first.After(b.last) {
+			shift(&a, -1)
+		}
+	case a.inFull && !b.inFull:
+		if shift(&b, a.first.Year()-b.first.Year()); b.last.Before(a.first) {
+			shift(&b, 1)
+		}
+	}
+	if b.first.Before(a.first) {
+		a, b = b, a
+	}
+	i := min(a.i, b.i)
+	if w := d.word(i - 1); w == "between" || w == "from" {
+		i--
+	}
+	return mention{period: period{a.first, b.last, false}, i: i, j: whole, inFull: true}
+}
+
+// parts are the words that name a part of a period.
+var parts = map[string]bool{"early": true, "mid": true, "middle": true, "late": true, "end": true, "beginning": true, "start": true, "half": true, "week": true, "first": true, "second": true, "third": true, "fourth": true, "last": true}
+
+// narrow takes in the words before a date that name a part of it: early, mid, late, the end of, the first half of, the last
+// week of, the week of.
+func (d *dates) narrow(f mention) mention {
+	i := f.i
+	for d.word(i-1) == "of" || d.word(i-1) == "the" || d.word(i-1) == "in" && parts[d.word(i-2)] {
+		i--
+	}
+	days := int(f.last.Sub(f.first).Hours()/24) + 1
+	day := func(n int) time.Time { return f.first.AddDate(0, 0, n) }
+	nth := slices.Index([]string{"first", "second", "third", "fourth"}, d.word(i-2))
+	switch w := d.word(i - 1); {
+	case w == "early":
+		f.last = day(max(days/3, 1) - 1)
+	case w == "late":
+		f.first = day(days - max(days/3, 1))
+	case w == "mid" || w == "middle":
+		f.at = f.first.Add(f.last.Sub(f.first) / 2).Truncate(24 * time.Hour)
+		f.first, f.last = day(days/3), day(days-days/3-1)
+	case w == "end":
+		f.at = f.last
+		f.first = day(days - max(days/3, 1))
+	case w == "beginning" || w == "start":
+		f.at = f.first
+		f.last = day(max(days/3, 1) - 1)
+	case w == "half" && nth == 0:
+		f.last = day(max(days/2, 1) - 1)
+		i--
+	case w == "half" && (nth == 1 || d.word(i-2) == "last"):
+		f.first = day(days / 2)
+		i--
+	case w == "week" && days > 7 && nth >= 0:
+		f.first, f.last = day(7*nth), day(min(7*nth+6, days-1))
+		i--
+	case w == "week" && days > 7 && d.word(i-2) == "last":
+		f.first = day(days - 7)
+		i--
+	case w == "week" && f.day:
+		f.first = f.first.AddDate(0, 0, -(int(f.first.Weekday())+6)%7)
+		f.last = f.first.AddDate(0, 0, 6)
+	default:
+		return f
+	}
+	f.i, f.day, f.inFull = i-1, false, true
+	return d.narrow(f)
 }
 
 // ReadDate reads a text that is nothing but a date: its first and its last day. Words that lead to it may stand before it ("in
@@ -133,12 +266,11 @@ func ReadDate(text string, now time.Time) (first, last time.Time, ok bool) {
 		if !ok || f.j != len(d.words)-1 {
 			continue
 		}
-		whole := f.last
 		if f, _ = d.led(f, false); f.i > 0 {
 			return first, last, false
 		}
-		if !f.last.Equal(whole) { // the start of it, before it
-			f.first = f.last
+		if !f.at.IsZero() && !f.at.Equal(f.last) || f.last.Before(f.first) { // the start of it, before it
+			f.first, f.last = f.asOf(), f.asOf()
 		}
 		return f.first, f.last, true
 	}
@@ -148,19 +280,14 @@ func ReadDate(text string, now time.Time) (first, last time.Time, ok bool) {
 // led takes in the words that lead to a date: a preposition, "the end of". A date without a year that nothing leads to
 // is only a word, unless it stands beside another one. A date that is not over is the present.
 func (d *dates) led(f mention, adjacent bool) (mention, bool) {
-	i, led, last := f.i, f.inFull || f.day && adjacent, f.last
+	f = d.narrow(f)
+	i, led := f.i, f.inFull || f.day && adjacent
 	preposition := false
 	for i > 0 {
 		w := d.words[i-1].Text
 		switch {
 		case w == "before":
-			last, led = f.first.AddDate(0, 0, -1), true
-		case w == "end":
-			led = true
-		case w == "beginning" || w == "start":
-			last, led = f.first, true
-		case w == "middle" || w == "mid":
-			last, led = f.first.Add(f.last.Sub(f.first)/2).Truncate(24*time.Hour), true
+			f.first, f.last, f.at, led = f.first.AddDate(0, 0, -1), f.first.AddDate(0, 0, -1), time.Time{}, true
 		case leads[w]:
 			preposition = preposition || w == "in" || w == "on" || w == "at" || w == "during"
 			led = led || w != "the" && w != "of"
@@ -174,8 +301,8 @@ func (d *dates) led(f mention, adjacent bool) (mention, bool) {
 		}
 		i--
 	}
-	f.i, f.last = i, last
-	return f, led && f.last.Before(d.newest)
+	f.i = i
+	return f, led && f.asOf().Before(d.newest)
 }
 
 // at reads the date that begins with word i, without what leads to it.
@@ -193,11 +320,11 @@ func (d *dates) numeric(i int) (mention, bool) {
 	w := d.words[i].Text
 	for _, layout := range []string{"2006-01-02", "2006/01/02", "2.1.2006"} {
 		if t, err := time.Parse(layout, w); err == nil {
-			return mention{oneDay(t), i, i, true}, true
+			return mention{period: oneDay(t), i: i, j: i, inFull: true}, true
 		}
 	}
 	if t, err := time.Parse("2006-01", w); err == nil {
-		return mention{monthOf(t.Year(), t.Month()), i, i, true}, true
+		return mention{period: monthOf(t.Year(), t.Month()), i: i, j: i, inFull: true}, true
 	}
 	return mention{}, false
 }
@@ -303,9 +430,9 @@ func (d *dates) inMonth(i, j int, m time.Month, day int) mention {
 	}
 	if y, n, ok := d.yearAt(j + 1); ok {
 		p := in(y)
-		return mention{p, i, j + n, true}
+		return mention{period: p, i: i, j: j + n, inFull: true}
 	}
-	return mention{d.latest(in), i, j, false}
+	return mention{period: d.latest(in), i: i, j: j}
 }
 
 // latest is the last one of a yearly period that is over.
@@ -323,6 +450,7 @@ var yearly = map[string]struct{ month, day, toMonth, toDay int }{
 	"christmas": {12, 25, 12, 25}, "xmas": {12, 25, 12, 25}, "new year": {1, 1, 1, 1}, "easter": {4, 1, 5, 0},
 	"spring": {3, 1, 4, 15}, "summer": {6, 1, 7, 15}, "autumn": {9, 1, 10, 15}, "fall": {9, 1, 10, 15}, "winter": {12, 1, 13, 15},
 	"q1": {1, 1, 4, 0}, "q2": {4, 1, 7, 0}, "q3": {7, 1, 10, 0}, "q4": {10, 1, 13, 0},
+	"h1": {1, 1, 7, 0}, "h2": {7, 1, 13, 0},
 }
 
 // yearly reads Christmas, autumn 2025, last summer, and Q3 2025, which needs its year.
@@ -339,29 +467,34 @@ func (d *dates) yearly(i int) (mention, bool) {
 		return period{dayOf(y, time.Month(is.month), is.day), dayOf(y, time.Month(is.toMonth), is.toDay), false}
 	}
 	if y, n, ok := d.yearAt(j + 1); ok {
-		return mention{in(y), i, j + n, true}, true
+		return mention{period: in(y), i: i, j: j + n, inFull: true}, true
 	}
-	return mention{d.latest(in), i, j, false}, name[0] != 'q'
+	return mention{period: d.latest(in), i: i, j: j}, name[0] != 'q' && name[0] != 'h'
 }
 
 // spelled are the numbers from 0 that a question may write as words.
 var spelled = strings.Fields("no one two three four five six seven eight nine ten eleven twelve")
 
-// relative reads yesterday, last year, last month, last week, 3 days ago, two weeks ago, a year ago.
+var weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
+
+// relative reads yesterday, last Monday, last year, last month, last week, 3 days ago, two weeks ago, a year ago.
 func (d *dates) relative(i int) (mention, bool) {
 	today := d.now.UTC().Truncate(24 * time.Hour)
 	if d.word(i) == "yesterday" {
-		return mention{oneDay(today.AddDate(0, 0, -1)), i, i, true}, true
+		return mention{period: oneDay(today.AddDate(0, 0, -1)), i: i, j: i, inFull: true}, true
 	}
-	if d.word(i) == "last" {
+	if d.word(i) == "last" && d.word(i+2) != "of" {
+		if n := slices.Index(weekdays, d.word(i+1)); n >= 0 {
+			return mention{period: oneDay(today.AddDate(0, 0, -(int(today.Weekday())-n+6)%7-1)), i: i, j: i + 1, inFull: true}, true
+		}
 		switch d.word(i + 1) {
 		case "year":
-			return mention{yearOf(today.Year() - 1), i, i + 1, true}, true
+			return mention{period: yearOf(today.Year() - 1), i: i, j: i + 1, inFull: true}, true
 		case "month":
 			first := dayOf(today.Year(), today.Month()-1, 1)
-			return mention{monthOf(first.Year(), first.Month()), i, i + 1, true}, true
+			return mention{period: monthOf(first.Year(), first.Month()), i: i, j: i + 1, inFull: true}, true
 		case "week":
-			return mention{oneDay(today.AddDate(0, 0, -7)), i, i + 1, true}, true
+			return mention{period: oneDay(today.AddDate(0, 0, -7)), i: i, j: i + 1, inFull: true}, true
 		}
 	}
 	n, err := strconv.Atoi(d.word(i))
@@ -375,13 +508,13 @@ func (d *dates) relative(i int) (mention, bool) {
 	}
 	switch strings.TrimSuffix(d.word(i+1), "s") {
 	case "day":
-		return mention{oneDay(today.AddDate(0, 0, -n)), i, i + 2, true}, true
+		return mention{period: oneDay(today.AddDate(0, 0, -n)), i: i, j: i + 2, inFull: true}, true
 	case "week":
-		return mention{oneDay(today.AddDate(0, 0, -7*n)), i, i + 2, true}, true
+		return mention{period: oneDay(today.AddDate(0, 0, -7*n)), i: i, j: i + 2, inFull: true}, true
 	case "month":
-		return mention{oneDay(today.AddDate(0, -n, 0)), i, i + 2, true}, true
+		return mention{period: oneDay(today.AddDate(0, -n, 0)), i: i, j: i + 2, inFull: true}, true
 	case "year":
-		return mention{oneDay(today.AddDate(-n, 0, 0)), i, i + 2, true}, true
+		return mention{period: oneDay(today.AddDate(-n, 0, 0)), i: i, j: i + 2, inFull: true}, true
 	}
 	return mention{}, false
 }
@@ -389,7 +522,7 @@ func (d *dates) relative(i int) (mention, bool) {
 // year reads a year, which needs a word that leads to it.
 func (d *dates) year(i int) (mention, bool) {
 	y, ok := calendarYear(d.word(i))
-	return mention{yearOf(y), i, i, false}, ok
+	return mention{period: yearOf(y), i: i, j: i}, ok
 }
 
 // Mentions reports whether a text names the same time as the question's date. Then the date is what is looked for, and

@@ -1,0 +1,45 @@
+package language
+
+import (
+	"testing"
+	"time"
+)
+
+var clock = time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+
+func TestPartsOfAPeriodAreRead(t *testing.T) {
+	for text, want := range map[string][3]string{ // first day, last day, as of
+		"in early 2026":                          {"2026-01-01", "2026-05-01", "2026-05-01"},
+		"late June 2026":                         {"2026-06-21", "2026-06-30", "2026-06-30"},
+		"mid-July 2026":                          {"2026-07-11", "2026-07-21", "2026-07-16"},
+		"in the middle of July 2026":             {"2026-07-11", "2026-07-21", "2026-07-16"},
+		"at the end of 2025":                     {"2025-09-02", "2025-12-31", "2025-12-31"},
+		"at the beginning of 2025":               {"2025-01-01", "2025-05-01", "2025-01-01"},
+		"in the first half of August 2026":       {"2026-08-01", "2026-08-15", "2026-08-15"},
+		"in the second half of May 2026":         {"2026-05-16", "2026-05-31", "2026-05-31"},
+		"in the week of 4 May 2026":              {"2026-05-04", "2026-05-10", "2026-05-10"},
+		"the week of 10 May 2026":                {"2026-05-04", "2026-05-10", "2026-05-10"},
+		"in the last week of April":              {"2026-04-24", "2026-04-30", "2026-04-30"},
+		"in the first week of April 2026":        {"2026-04-01", "2026-04-07", "2026-04-07"},
+		"the second week of April 2026":          {"2026-04-08", "2026-04-14", "2026-04-14"},
+		"between January and March 2026":         {"2026-01-01", "2026-03-31", "2026-03-31"},
+		"between 2026-03-01 and 2026-01-15":      {"2026-01-15", "2026-03-01", "2026-03-01"},
+		"between October and March 2026":         {"2025-10-01", "2026-03-31", "2026-03-31"},
+		"between October 2025 and March":         {"2025-10-01", "2026-03-31", "2026-03-31"},
+		"from 2026-03-01 to 2026-04-15":          {"2026-03-01", "2026-04-15", "2026-04-15"},
+		"between early May and mid June 2026":    {"2026-05-01", "2026-06-20", "2026-06-20"},
+		"last Friday":                            {"2026-11-27", "2026-11-27", "2026-11-27"},
+		"last Saturday":                          {"2026-11-21", "2026-11-21", "2026-11-21"},
+		"in H1 2026":                             {"2026-01-01", "2026-06-30", "2026-06-30"},
+		"in Q2 2026":                             {"2026-04-01", "2026-06-30", "2026-06-30"},
+		"before 2026-06-08":                      {"2026-06-07", "2026-06-07", "2026-06-07"},
+		"the last week of the first half of May": {"2026-05-09", "2026-05-15", "2026-05-15"},
+		"between Tom and 2026-01-01":             {"2026-01-01", "2026-01-01", "2026-01-01"},
+	} {
+		d, _, ok := FindDate(Words(text), clock, clock)
+		day := func(t time.Time) string { return t.Format(time.DateOnly) }
+		if !ok || day(d.AsOf) != want[2] || day(d.From) != want[0] {
+			t.Errorf("%q: %+v, want %v", text, d, want)
+		}
+	}
+}
