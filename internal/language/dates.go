@@ -181,7 +181,9 @@ func (d *dates) bounds(a, b *mention) bool {
 func (d *dates) between(a, b mention) mention {
 	whole := b.j
 	a, b = d.narrow(a), d.narrow(b)
-	shift := func(m *mention, years int) { m.first, m.last = m.first.AddDate(years, 0, 0), m.last.AddDate(years, 0, 0) }
+	shift := func(m *mention, years int) {
+		m.first, m.last = m.first.AddDate(years, 0, 0), m.last.AddDate(years, 0, 0)
+	}
 	switch {
 	case !a.inFull && b.inFull:
 		if shift(&a, b.first.Year()-a.first.Year()); a.first.After(b.last) {
