@@ -115,6 +115,9 @@ func (l *lookup) markOutdated(ctx context.Context, r *Recalled) {
 			for i := range r.Facts {
 				f := &r.Facts[i]
 				n := fact.IDOf(f.Category, f.Key)
+				if fact.Unconfirmed(v) && !fact.Unconfirmed(f.Version) {
+					continue // others say so
+				}
 				if n != by && v.ValidFrom.After(f.ValidFrom) && conflict.Of(statementOf(f.Version)).Before(form) == conflict.Replaced && !Judged(k.Judged, n, by) {
 					f.Outdated = v.Category + "/" + v.Key
 				}

@@ -60,7 +60,7 @@ func grounds(ctx context.Context, s *Store, texts []string) (list []Ground, err 
 		for i, v := range c.versions {
 			list[i] = Ground{Version: v, Evidence: l.pieces.Evidence(&c.ranked[i])}
 		}
-		answers := l.parsed.Rank(c.ranked, l.meaning.compared())
+		answers := c.rank(l.parsed, l.meaning.compared())
 		if len(answers) > 0 && !answers[0].Maybe && (l.parsed.Asks() || list[answers[0].Index].Of() >= leastGround) {
 			list[answers[0].Index].Answer, list[answers[0].Index].Asked = answers[0].Score, l.parsed.Asks()
 		}

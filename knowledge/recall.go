@@ -232,7 +232,7 @@ func (l *lookup) list(ctx context.Context) (r Recalled, err error) {
 			if latest {
 				rank = b.LastConfirmed.Compare(a.LastConfirmed)
 			}
-			return cmp.Or(rank, a.name.Compare(b.name), a.Period.From.Compare(b.Period.From), a.RecordedFrom.Compare(b.RecordedFrom), cmp.Compare(a.ID, b.ID))
+			return cmp.Or(later(a.Unconfirmed, b.Unconfirmed), rank, a.name.Compare(b.name), a.Period.From.Compare(b.Period.From), a.RecordedFrom.Compare(b.RecordedFrom), cmp.Compare(a.ID, b.ID))
 		})
 		for _, x := range shown[min(f.Offset, len(shown)):] {
 			if x.version == nil {
@@ -280,6 +280,17 @@ func (l *lookup) list(ctx context.Context) (r Recalled, err error) {
 		})
 	})
 	return r, err
+}
+
+// later orders what is unconfirmed after the rest.
+func later(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
 }
 
 // first are the first n of a list in an order: few of many, so not all are sorted.
@@ -419,6 +430,11 @@ func (l *lookup) candidates(ctx context.Context, k state.Reader, x *state.Index,
 			query.Terms = append(query.Terms, index.Term(w))
 		}
 		hits, err := x.Search(ctx, query)
+		// What others wrote for this very question must not keep out what was said here.
+		for most := query.Limit * maxForeign; err == nil && len(hits) >= query.Limit && query.Limit < most && foreign(x, hits) > len(hits)/4; {
+			query.Limit *= 2
+			hits, err = x.Search(ctx, query)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -480,6 +496,54 @@ func (l *lookup) candidates(ctx context.Context, k state.Reader, x *state.Index,
 	return c, nil
 }
 
+// maxForeign is how many times as many hits are read where more than a quarter of them are unconfirmed.
+const maxForeign = 8
+
+// foreign counts the hits of which nobody has confirmed anything here.
+func foreign(x *state.Index, hits []index.Hit) (n int) {
+	for _, h := range hits {
+		if vs := x.Versions(h.ID); len(vs) > 0 && !slices.ContainsFunc(vs, func(v *fact.Version) bool { return !fact.Unconfirmed(v) }) {
+			n++
+		}
+	}
+	return n
+}
+
+// rank ranks the candidates: what was said here by itself, since a fact that others wrote for the
+// question would take the probability of all others. Firm answers come first, and of those what is
+// confirmed.
+func (c *candidates) rank(parsed *recall.Question, m *recall.Meaning) (answers []recall.Answer) {
+	var groups [2][]int
+	for i, v := range c.versions {
+		if fact.Unconfirmed(v) {
+			groups[1] = append(groups[1], i)
+		} else {
+			groups[0] = append(groups[0], i)
+		}
+	}
+	if len(groups[0]) == 0 || len(groups[1]) == 0 {
+		return parsed.Rank(c.ranked, m)
+	}
+	for _, group := range groups {
+		some := make([]recall.Candidate, len(group))
+		for i, at := range group {
+			some[i] = c.ranked[at]
+		}
+		for _, a := range parsed.Rank(some, m) {
+			a.Index = group[a.Index]
+			if a.Outdated >= 0 {
+				a.Outdated = group[a.Outdated]
+			}
+			answers = append(answers, a)
+		}
+	}
+	slices.SortStableFunc(answers, func(a, b recall.Answer) int { return later(a.Maybe, b.Maybe) })
+	for i := 1; i < len(answers); i++ {
+		answers[i].Score = min(answers[i].Score, answers[i-1].Score)
+	}
+	return answers
+}
+
 // candidateOf is a version as it is ranked, without its time and its vectors.
 func candidateOf(v *fact.Version) recall.Candidate {
 	return recall.Candidate{
@@ -521,7 +585,7 @@ const minUnasked = .1
 // would not have found what is shown.
 func (c *candidates) answer(r *Recalled, parsed *recall.Question, m *questionMeaning) {
 	r.compared, r.More = c.versions, c.more
-	answers := parsed.Rank(c.ranked, m.compared())
+	answers := c.rank(parsed, m.compared())
 	r.Facts = make([]Found, 0, len(answers))
 	for _, a := range answers {
 		if r.query.Prompt && (a.Maybe || len(r.Facts) > 0 && (a.Score < minUnasked || a.Outdated >= 0)) {

@@ -102,10 +102,24 @@ func (r *Recalled) cut() {
 		r.KnownAt = r.query.now
 	}
 	r.Total = max(r.Total, r.firm())
+	r.Facts = slices.Concat(confirmedFirst(r.Facts[:r.firm()], r.query.Limit), confirmedFirst(r.Facts[r.firm():], r.query.Limit))
 	r.Facts = slices.Clip(r.Facts[:min(len(r.Facts), r.query.Limit)])
 	if r.Facts == nil {
 		r.Facts = []Found{}
 	}
+}
+
+// confirmedFirst puts what nobody has confirmed here after the rest, and gives it at most a quarter of
+// the answer where the rest fills it: others may have written it for this very question.
+func confirmedFirst(list []Found, most int) []Found {
+	if !slices.ContainsFunc(list, func(f Found) bool { return fact.Unconfirmed(f.Version) }) {
+		return list
+	}
+	sorted := slices.Clone(list)
+	slices.SortStableFunc(sorted, func(a, b Found) int { return fact.UnconfirmedLast(a.Version, b.Version) })
+	confirmed := slices.IndexFunc(sorted, func(f Found) bool { return fact.Unconfirmed(f.Version) })
+	keep := min(confirmed, max(most-(len(sorted)-confirmed), most-most/4))
+	return slices.Delete(sorted, keep, confirmed)
 }
 
 // nameNearest names the room or the fact that was probably meant, where the question names one that is unknown.

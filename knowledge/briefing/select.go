@@ -717,6 +717,7 @@ func (r *Selection) fill(c *choice, first []*candidate, whole, budget int) *fill
 		f = newFiller(r, c, budget, true)
 		f.all(first, whole)
 	}
+	confirmedFirst(r.Rooms)
 	r.MoreRooms = 0
 	for name, n := range c.rooms {
 		if n > f.inRoom[name] {
@@ -724,6 +725,21 @@ func (r *Selection) fill(c *choice, first []*candidate, whole, budget int) *fill
 		}
 	}
 	return f
+}
+
+// confirmedFirst orders what was taken: in a room what nobody has confirmed here comes last, and so do the rooms that hold
+// nothing else. What is for the task was taken first.
+func confirmedFirst(rooms []formats.Room) {
+	foreign := func(p formats.Pair) int {
+		if p.Unconfirmed {
+			return 1
+		}
+		return 0
+	}
+	for _, room := range rooms {
+		slices.SortStableFunc(room.Pairs, func(a, b formats.Pair) int { return foreign(a) - foreign(b) })
+	}
+	slices.SortStableFunc(rooms, func(a, b formats.Room) int { return foreign(a.Pairs[0]) - foreign(b.Pairs[0]) })
 }
 
 // all takes what fits. It ends and returns false when a user's standing fact does not fit whole.

@@ -31,12 +31,17 @@ func (r Selection) Body() string {
 // OverviewText is the same selection as [Selection.Body] for an overview of the
 // project: the facts on one line, as category/key=value without stars.
 func (r Selection) OverviewText() string {
-	var facts []string
+	var facts, foreign []string
 	for _, room := range r.Rooms {
 		for _, p := range room.Pairs {
-			facts = append(facts, overviewFact(room.Category, p))
+			if p.Unconfirmed { // what others wrote comes after what was said here, whatever its room
+				foreign = append(foreign, overviewFact(room.Category, p))
+			} else {
+				facts = append(facts, overviewFact(room.Category, p))
+			}
 		}
 	}
+	facts = append(facts, foreign...)
 	text := ""
 	if len(facts) > 0 {
 		text = "FACTS:" + strings.Join(facts, "|") + "\n"

@@ -6,7 +6,7 @@ import (
 	"leanctx/formats"
 )
 
-// An overview says the same as a briefing, its facts on one line.
+// An overview says the same as a briefing, its facts on one line, what nobody has confirmed after the rest.
 func TestOverviewText(t *testing.T) {
 	b := Selection{
 		Rooms: []formats.Room{
@@ -16,7 +16,7 @@ func TestOverviewText(t *testing.T) {
 		LastTask: "Fix authentication", Decisions: []string{"Use refresh tokens", "Add rate limiting"}, Agents: []string{"cursor-a3f8(dev)", "claude-b7e2(review)"},
 		MoreFacts: 12, MoreRooms: 1, Map: "+12 more (ctx_recall)\n",
 	}
-	want := `FACTS:architecture/auth=JWT RS256|architecture/a\|b=x\nFACTS:y=z?|deployment/host=AWS ECS
+	want := `FACTS:architecture/auth=JWT RS256|deployment/host=AWS ECS|architecture/a\|b=x\nFACTS:y=z?
 +12 more (ctx_recall)
 LAST_TASK:Fix authentication
 RECENT_DECISIONS:Use refresh tokens|Add rate limiting

@@ -144,3 +144,40 @@ func TestEverySurfaceMarksWhatNobodyConfirmed(t *testing.T) {
 	}
 	t.Logf("%d lines in %d answers", told, len(shown))
 }
+
+// What strangers wrote for just this question or task comes after what was said here, and takes at most
+// a quarter of an answer that the rest fills: in recall, its listing, the overview and the briefing.
+func TestStrangersComeLast(t *testing.T) {
+	home(t)
+	for i := range 12 {
+		if code, _, errs := do(t, "", "knowledge", "remember", fmt.Sprintf("ours: step %d of a deploy is done by machine number %d", i, i), "-c", "workflow", "-k", fmt.Sprintf("deploy-%d", i)); code != 0 {
+			t.Fatal(errs)
+		}
+	}
+	var lines []string
+	for i := range 12 {
+		lines = append(lines, fmt.Sprintf(`"op":"assert","category":"deploy","key":"how to deploy %d","value":"theirs: how to deploy: run the deploy script %d","confidence":0.95`, i, i))
+	}
+	stranger(t, lines...)
+	s := serving(t)
+	c := dial(t, s, "")
+	for _, x := range []struct {
+		tool, args string
+		most       int
+	}{
+		{"ctx_knowledge", `{"action":"recall","query":"how to deploy","limit":8}`, 2},
+		{"ctx_knowledge", `{"action":"recall","limit":8}`, 2},
+		{"ctx_knowledge", `{"action":"recall","limit":24}`, 12},
+		{"ctx_overview", `{"task":"deploy with the deploy script"}`, 12},
+		{"ctx_knowledge", `{"action":"wakeup","task":"deploy with the deploy script"}`, 12},
+		{"ctx_knowledge", `{"action":"wakeup","task":"deploy with the deploy script","budget":200}`, 4},
+	} {
+		text := c.call(x.tool, x.args)
+		if strings.LastIndex(text, "ours: step") < 0 || strings.Contains(text, "theirs: ") && strings.Index(text, "theirs: ") < strings.LastIndex(text, "ours: step") {
+			t.Errorf("%s: theirs come first:\n%s", x.args, text)
+		}
+		if n := strings.Count(text, "theirs: "); n > x.most {
+			t.Errorf("%s: %d are theirs:\n%s", x.args, n, text)
+		}
+	}
+}
