@@ -426,7 +426,7 @@ type DisputeInfo struct {
 	Value      string    `json:"value,omitempty"`
 	Removal    bool      `json:"removal,omitempty"`
 	Reason     string    `json:"reason,omitempty"`
-	Rival      *Name     `json:"rival,omitempty"` // the fact that has the value
+	Rival      *Name     `json:"rival,omitempty"` // the fact that contradicts it, and has Value
 	Rename     *Name     `json:"rename,omitempty"`
 	By         string    `json:"by"`
 	Confidence float64   `json:"confidence"`

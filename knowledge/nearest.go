@@ -106,3 +106,21 @@ func SplitName(f state.Facts, category, key string) (string, string) {
 	}
 	return category, key
 }
+
+// present is the name that is meant: as [SplitName] has it, and of a fact that was renamed since and whose
+// former name nothing took over, the name that it has now.
+func present(k state.Reader, category, key string) (string, string) {
+	category, key = SplitName(k, category, key)
+	if n := fact.IDOf(category, key); key != "" && len(k.Versions(n)) == 0 {
+		if now, _, ok := k.Became(n); ok {
+			return now.Category, now.Key
+		}
+	}
+	return category, key
+}
+
+// Present is the name that a fact has now which goes or went by a name; category/key may be given as the
+// category alone.
+func Present(st *state.State, category, key string) (string, string) {
+	return present(st.Reader(), category, key)
+}

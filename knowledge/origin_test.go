@@ -119,3 +119,20 @@ func TestWhatBecameOfAFact(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A fact is found by a name that it had, until another fact takes that name over.
+func TestFormerNameFindsTheFact(t *testing.T) {
+	s := testStore(t, nil)
+	s.remember(t, Assertion{Category: "architecture", Key: "db", Value: "PostgreSQL 16"})
+	s.rename(t, NewName{Category: "architecture", Key: "db", To: "architecture/database"})
+	s.rename(t, NewName{Category: "architecture", Key: "database", To: "storage/main"})
+	for _, q := range []Question{{Category: "architecture", Key: "db"}, {Category: "architecture/db"}, {Category: "Architecture", Key: "database"}} {
+		if got := s.recall(t, q).Text(); !strings.Contains(got, "[storage/main]: PostgreSQL 16") {
+			t.Errorf("%+v: %s", q, got)
+		}
+	}
+	s.remember(t, Assertion{Category: "architecture", Key: "db", Value: "SQLite, for tests"})
+	if got := s.recall(t, Question{Category: "architecture", Key: "db"}).Text(); !strings.Contains(got, "SQLite") || strings.Contains(got, "PostgreSQL") {
+		t.Errorf("taken over: %s", got)
+	}
+}

@@ -206,7 +206,7 @@ func (l *lookup) list(ctx context.Context) (r Recalled, err error) {
 		q.Key, q.Query = q.Query, ""
 	}
 	answer := func(k state.Reader, now time.Time, facts func(f *query, add func(fact.ID, fact.Summary, *fact.Version))) error {
-		q.Category, q.Key = SplitName(k, q.Category, q.Key)
+		q.Category, q.Key = present(k, q.Category, q.Key)
 		f, err := l.query(now)
 		if err != nil {
 			return err

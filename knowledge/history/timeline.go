@@ -97,7 +97,7 @@ func Timeline(ctx context.Context, s *knowledge.Store, q TimelineQuery) (r Versi
 
 // timeline gives the newest q.Limit versions.
 func timeline(st *state.State, q TimelineQuery, now time.Time) VersionList {
-	q.Category, q.Key = knowledge.SplitName(st, q.Category, q.Key)
+	q.Category, q.Key = knowledge.Present(st, q.Category, q.Key)
 	r := VersionList{Category: strings.TrimSpace(q.Category), Key: q.Key, limit: q.Limit, Entries: []Entry{}}
 	if room := st.Room(q.Category); room != "" {
 		r.Category = room

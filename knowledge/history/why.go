@@ -30,6 +30,7 @@ type Provenance struct {
 	Erased   string              `json:"erased,omitempty"`
 
 	Disputes []knowledge.DisputeInfo `json:"disputes,omitempty"` // the open ones
+	Renames  []formats.Rename        `json:"renames,omitempty"`  // that led to its name, the last one first
 }
 
 // VersionProvenance is one version and who asserted it.
@@ -74,6 +75,7 @@ func Why(ctx context.Context, s *knowledge.Store, q Subject) (r Provenance, err 
 
 // why is false where there never was such a fact.
 func why(st *state.State, q Subject, now time.Time, sourceState func(*fact.Version, time.Time) string, retrievals func(*fact.Version) fact.Retrievals) (Provenance, bool) {
+	q.Category, q.Key = knowledge.Present(st, q.Category, q.Key)
 	r := Provenance{Category: q.Category, Key: q.Key}
 	vs := st.Versions(fact.IDOf(q.Category, q.Key))
 	if t, erased := st.Erased(fact.IDOf(q.Category, q.Key)); len(vs) == 0 && erased {
@@ -84,6 +86,7 @@ func why(st *state.State, q Subject, now time.Time, sourceState func(*fact.Versi
 		return r, false
 	}
 	r.Category, r.Key = vs[0].Category, vs[0].Key
+	r.Renames = st.Trail(fact.IDOf(r.Category, r.Key))
 	for _, d := range state.OpenDisputes(st, st.Disputes(fact.IDOf(r.Category, r.Key)), now) {
 		r.Disputes = append(r.Disputes, knowledge.DisputeInfoOf(st, d, now))
 	}
@@ -108,6 +111,9 @@ func (p Provenance) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Why [%s] %s (%s):", prose.Name(p.Category), prose.Name(p.Key), prose.Count(len(p.Versions), "version"))
 	b.WriteString("\n  Kind: " + p.kind())
+	for _, x := range p.Renames {
+		fmt.Fprintf(&b, "\n  Renamed from %s on %s", knowledge.Slashed(x.From), fact.Day(x.At))
+	}
 	for _, d := range p.Disputes {
 		b.WriteString("\n  Disputed: " + d.Line())
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -364,13 +365,46 @@ func (a Answer) Render() (string, error) {
 	if a.Output == "json" {
 		return a.JSON()
 	}
+	return a.text(a.syntax), nil
+}
+
+func (a Answer) text(call prose.Syntax) string {
 	text := ""
 	if r, ok := a.Result.(suggesting); ok {
-		text = r.TextIn(a.syntax)
+		text = r.TextIn(call)
 	} else {
 		text = a.Result.Text()
 	}
-	return strings.TrimRight(text, "\n"), nil
+	return strings.TrimRight(text, "\n")
+}
+
+// RenderPlain is the text for a person who has buttons: without the sentences that suggest a call.
+func (a Answer) RenderPlain() string { return withoutCalls(a.text) }
+
+// PlainError is what an error says to a person who has buttons.
+func PlainError(err error) string {
+	if s, ok := errors.AsType[suggestingError](err); ok {
+		return withoutCalls(s.TextIn)
+	}
+	return err.Error()
+}
+
+// withoutCalls is a text without the sentences that suggest a call.
+func withoutCalls(text func(prose.Syntax) string) string {
+	const call = "\x00" // no text of ours has one
+	var lines []string
+	for line := range strings.SplitSeq(text(func(string, ...any) string { return call }), "\n") {
+		kept := ""
+		for sentence := range strings.SplitAfterSeq(line, ". ") {
+			if !strings.Contains(sentence, call) {
+				kept += sentence
+			}
+		}
+		if kept = strings.TrimRight(kept, " "); kept != "" {
+			lines = append(lines, kept)
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // RenderWide is [Answer.Render] for a terminal: a value of several lines stands on several lines. Where it is only

@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"encoding/hex"
+	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -125,7 +126,7 @@ func (s *Server) authorized(next http.Handler) http.Handler {
 			}
 		}
 		if t == nil {
-			s.unauthorized(w)
+			s.unauthorized(w, r)
 			return
 		}
 		*callerOf(r.Context()) = *t
@@ -133,7 +134,25 @@ func (s *Server) authorized(next http.Handler) http.Handler {
 	})
 }
 
-func (s *Server) unauthorized(w http.ResponseWriter) {
+// needsLogin is what a person sees whose browser has no session.
+const needsLogin = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>Log in · lean-ctx</title></head>
+<body><main><h1>This browser is not logged in</h1>
+<p>Open the address that <code>lean-ctx serve</code> printed last. Each logs in one browser, within ten minutes; then the next is printed.</p>
+<p>Where that terminal is out of reach, stop the server and start it again: <code>lean-ctx serve</code>.</p></main></body></html>
+`
+
+func (s *Server) unauthorized(w http.ResponseWriter, r *http.Request) {
+	if _, program := bearerOf(r); !program && r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html") {
+		h := w.Header()
+		h.Set("Content-Type", "text/html; charset=utf-8")
+		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cache-Control", "no-store")
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = io.WriteString(w, needsLogin) // a client that went away is no error
+		return
+	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="lean-ctx"`)
 	refuse(w, http.StatusUnauthorized, "unauthorized", "a token is needed: open the address that lean-ctx serve printed last (each logs in once, within ten minutes; then it prints the next), or send Authorization: Bearer …")
 }
@@ -142,7 +161,7 @@ func (s *Server) unauthorized(w http.ResponseWriter) {
 func (s *Server) programs(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Context().Value(sessionKey{}) != nil {
-			s.unauthorized(w)
+			s.unauthorized(w, r)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -170,7 +189,7 @@ func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 	if t := s.o.Tokens.findLogin(q.Get("token")); t != nil {
 		s.setCookie(w, cookieName(port), t.newSession(rand.Text(), s.now()))
 	} else if c, err := r.Cookie(cookieName(port)); err != nil || !s.o.Tokens.hasSession(c.Value, s.now()) { // the address may be opened again in the same browser
-		s.unauthorized(w)
+		s.unauthorized(w, r)
 		return
 	}
 	q.Del("token")

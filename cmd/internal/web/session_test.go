@@ -59,6 +59,11 @@ func TestTheAddressLogsIn(t *testing.T) {
 	if status, _ := f.do(t, f.request(t, http.MethodGet, "/?token="+c.Value, "", nil)); status != 401 {
 		t.Errorf("a session id in the address: %d", status)
 	}
+	person := f.request(t, http.MethodGet, "/facts/a/b", "", bare)
+	person.Header.Set("Accept", "text/html,application/xhtml+xml")
+	if status, text := f.do(t, person); status != 401 || !strings.Contains(text, "<h1>This browser is not logged in</h1>") || !strings.Contains(text, "lean-ctx serve") {
+		t.Errorf("a browser without a session: %d %s", status, text)
+	}
 	r := f.request(t, http.MethodGet, "/?token="+own, "", bare)
 	r.URL.Path = "//evil.example/"
 	answer, err := http.DefaultTransport.RoundTrip(r)

@@ -3,7 +3,10 @@ package page
 import (
 	"cmp"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -12,7 +15,10 @@ import (
 	"time"
 
 	"leanctx/cmd/internal/op"
+	"leanctx/formats"
+	"leanctx/internal/prose"
 	"leanctx/knowledge"
+	"leanctx/knowledge/listing"
 )
 
 // outcome is what a button did: the sentence that the program answered.
@@ -60,6 +66,7 @@ type button struct {
 	fields []string       // of the form, that become arguments
 	fixed  map[string]any // arguments that the button stands for
 	shown  bool           // asserts the value that the page showed
+	guards bool           // does nothing if the values that the page showed are no longer those that are believed
 	waits  bool           // accepts the changes that the page showed, and no others
 }
 
@@ -67,10 +74,10 @@ var buttons = map[string]button{
 	"confirm":  {action: "remember", shown: true},
 	"pin":      {action: "remember", shown: true, fixed: map[string]any{"pinned": true}},
 	"unpin":    {action: "remember", shown: true, fixed: map[string]any{"pinned": false}},
-	"change":   {action: "remember", fields: []string{"category", "key", "value", "correct", "valid_from", "also", "replaces"}},
+	"change":   {action: "remember", guards: true, fields: []string{"category", "key", "value", "correct", "valid_from", "also", "replaces"}},
 	"add":      {action: "remember", fields: []string{"category", "key", "value"}},
-	"remove":   {action: "remove", fields: []string{"category", "key", "value", "reason", "valid_until"}},
-	"judge":    {action: "judge", fields: []string{"category", "key", "target", "verdict"}},
+	"remove":   {action: "remove", guards: true, fields: []string{"category", "key", "value", "reason", "valid_until"}},
+	"judge":    {action: "judge", guards: true, fields: []string{"category", "key", "target", "verdict"}},
 	"rename":   {action: "rename", fields: []string{"category", "key", "to", "merge"}},
 	"undo":     {action: "undo"},
 	"restore":  {action: "restore", fields: []string{"category", "key"}},
@@ -129,15 +136,17 @@ func (q *request) press(b button) (text, kind string) {
 		err = q.shown(args)
 	case b.waits:
 		err = q.stillWaiting()
+	case b.guards:
+		err = q.stillBelieved()
 	}
 	if err == nil {
 		var a op.Answer
 		a, err = q.h.o.Call(asUser(q.Context()), cmp.Or(b.tool, tool), b.action, args)
-		if err == nil {
-			text, err = a.Render()
+		if err == nil && b.shown && q.PostForm.Get("settle") != "" {
+			err = q.rejectDisputes(args)
 		}
 		if err == nil {
-			text = strings.Join(append([]string{text}, a.Notices...), "\n")
+			text = strings.Join(append([]string{said(b, a)}, a.Notices...), "\n")
 			if a.Warned() {
 				return text, "warned"
 			}
@@ -161,6 +170,108 @@ func (q *request) stillWaiting() error {
 		err = errWaiting
 	}
 	return err
+}
+
+// maxSeen is how many letters of a value are named that is no longer what the page showed.
+const maxSeen = 120
+
+// movedOnError is about a fact whose values are no longer those that the page showed.
+type movedOnError struct {
+	knowledge.Name
+	seen, now string
+}
+
+func (e *movedOnError) Error() string {
+	now := "it is “" + prose.Clip(e.now, maxSeen) + "” now"
+	if e.now == "" {
+		now = "it has no value now"
+	}
+	return fmt.Sprintf("nothing was changed: %s/%s has changed since the page was loaded. The page showed “%s”, and %s", brief(e.Category), brief(e.Key), prose.Clip(e.seen, maxSeen), now)
+}
+
+// stillBelieved refuses to change or to judge a fact whose values are others than the page showed. A form has
+// them as "seen", one for each value, as [seenValue] writes it. A judged pair has those of the second fact too.
+func (q *request) stillBelieved() error {
+	facts := map[knowledge.Name][]string{{Category: q.PostForm.Get("category"), Key: q.PostForm.Get("key")}: q.PostForm["seen"]}
+	if category, key, ok := strings.Cut(q.PostForm.Get("target"), "/"); ok {
+		facts[knowledge.Name{Category: category, Key: key}] = q.PostForm["seen_target"]
+	}
+	for name, seen := range facts {
+		if len(seen) == 0 {
+			continue
+		}
+		r, err := call[knowledge.Recalled](q, tool, "recall", map[string]any{"category": name.Category, "key": name.Key, "limit": 100})
+		if err != nil {
+			return err
+		}
+		var now, texts []string
+		for _, f := range r.Facts {
+			now, texts = append(now, seenValue(f.Value)), append(texts, brief(f.Value))
+		}
+		for _, s := range seen {
+			if !slices.Contains(now, s) {
+				_, text, _ := strings.Cut(s, " ")
+				return &movedOnError{name, text, strings.Join(texts, "”, “")}
+			}
+		}
+	}
+	return nil
+}
+
+// seenValue stands in a form for a value that the page shows: its checksum, and its beginning for people.
+func seenValue(value string) string {
+	sum := sha256.Sum256([]byte(value))
+	return hex.EncodeToString(sum[:8]) + " " + brief(value)
+}
+
+// rejectDisputes settles what is open against the value that a person has just confirmed.
+func (q *request) rejectDisputes(confirmed map[string]any) error {
+	all, err := call[listing.DisputeList](q, tool, "disputes", map[string]any{"state": formats.DisputeOpen, "limit": 1000})
+	if err != nil {
+		return err
+	}
+	for _, d := range all.Disputes {
+		if d.Category == confirmed["category"] && d.Key == confirmed["key"] && d.Against == confirmed["value"] {
+			if _, err := q.h.o.Call(asUser(q.Context()), tool, "judge", map[string]any{"category": d.Category, "key": d.Key, "target": d.ID, "verdict": "reject"}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// said tells a person what a button of theirs did. Where values change it is one sentence for all kinds
+// of change; else what the operation answers, without the calls that it suggests.
+func said(b button, a op.Answer) string {
+	r, ok := a.Result.(knowledge.Remembered)
+	if !ok || r.Outcome == knowledge.Confirmed || r.Outcome == knowledge.Disputed || r.Outcome == knowledge.Planned || r.Outcome == knowledge.Backdated {
+		return a.RenderPlain()
+	}
+	now, before := "“"+brief(r.Value)+"”", ""
+	if len(r.Values) > 0 {
+		now = quoted(r.Values)
+	}
+	switch {
+	case r.Outcome == knowledge.Corrected:
+		before = "; the former value was never true"
+	case r.Was == nil:
+	case len(r.Was.All) > 0:
+		before = "; before: " + quoted(r.Was.All)
+	default:
+		before = "; before: “" + brief(r.Was.Value) + "”, since " + day(r.Was.Since)
+		if r.Was.AssertedBy != "" {
+			before += " by " + brief(r.Was.AssertedBy)
+		}
+	}
+	return "Believed now: " + now + before + "."
+}
+
+func quoted(values []string) string {
+	var parts []string
+	for _, v := range values {
+		parts = append(parts, "“"+brief(v)+"”")
+	}
+	return strings.Join(parts, ", ")
 }
 
 // shown adds the value that the page showed to the arguments, if it is still current.

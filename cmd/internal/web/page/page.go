@@ -32,6 +32,7 @@ package page
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 
@@ -107,6 +108,10 @@ func (h *handler) show(w http.ResponseWriter, r *http.Request, v view) {
 	if err == nil {
 		data, err = v.data(q)
 	}
+	if moved, ok := errors.AsType[*movedError](err); ok {
+		http.Redirect(w, r, string(moved.to), http.StatusSeeOther)
+		return
+	}
 	if err != nil {
 		v.template = "error.html"
 		data, status = explain(err)
@@ -117,6 +122,7 @@ func (h *handler) show(w http.ResponseWriter, r *http.Request, v view) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	body := packed(w, r, b.Bytes())
 	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes()) // a client that went away is no error
+	_, _ = w.Write(body) // a client that went away is no error
 }

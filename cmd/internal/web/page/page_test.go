@@ -1,10 +1,12 @@
 package page_test
 
 import (
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
 	unescape "html"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -120,13 +122,18 @@ func (f *fixture) remember(category, key, value string, pairs ...any) {
 // get loads a view.
 func (f *fixture) get(path string, status int) string {
 	f.t.Helper()
-	r := httptest.NewRequestWithContext(f.t.Context(), http.MethodGet, path, nil)
-	w := httptest.NewRecorder()
-	f.handler.ServeHTTP(w, r)
+	w := f.answer(path)
 	if w.Code != status {
 		f.t.Errorf("GET %s: %d, want %d\n%.300s", path, w.Code, status, w.Body)
 	}
 	return w.Body.String()
+}
+
+func (f *fixture) answer(path string) *httptest.ResponseRecorder {
+	f.t.Helper()
+	w := httptest.NewRecorder()
+	f.handler.ServeHTTP(w, httptest.NewRequestWithContext(f.t.Context(), http.MethodGet, path, nil))
+	return w
 }
 
 // press posts a form and loads the view that it leads to.
@@ -275,14 +282,14 @@ func TestEveryButton(t *testing.T) {
 	expect(t, "unpin", f.press("unpin", append(auth, "id", id("architecture", "auth"))...), "Confirmed")
 	expect(t, "unpinned", f.get("/facts/architecture/auth", http.StatusOK), "!>pinned<")
 	expect(t, "stale form", f.press("confirm", append(auth, "id", "f-gone")...), "has changed since the page was loaded")
-	expect(t, "change", f.press("change", append(auth, "value", "Passkeys\r\nand OAuth2", "correct", "true")...), "Corrected [architecture] auth")
+	expect(t, "change", f.press("change", append(auth, "value", "Passkeys\r\nand OAuth2", "correct", "true")...), "Believed now: “Passkeys and OAuth2”; the former value was never true.")
 	expect(t, "changed", f.get("/facts/architecture/auth", http.StatusOK), "Passkeys\nand OAuth2")
-	expect(t, "add", f.press("add", "category", "team", "key", "owner", "value", "Mira"), "Remembered [team] owner: Mira")
+	expect(t, "add", f.press("add", "category", "team", "key", "owner", "value", "Mira"), "Believed now: “Mira”.")
 	expect(t, "question", f.press("question", append(auth, "questions", "what signs users in")...), "[architecture] auth")
 	expect(t, "relate", f.press("relate", append(auth, "target", "team/owner", "kind", "supports")...), "Relation added")
 	expect(t, "unrelate", f.press("unrelate", append(auth, "target", "team/owner", "kind", "supports")...), "Relation removed")
 	expect(t, "compatible", f.press("judge", append(auth, "target", "team/owner", "verdict", "compatible")...), "are compatible")
-	expect(t, "also", f.press("change", "category", "team", "key", "owner", "value", "Jonas", "also", "true"), "Added [team] owner: Jonas")
+	expect(t, "also", f.press("change", "category", "team", "key", "owner", "value", "Jonas", "also", "true"), "Believed now: “Mira”, “Jonas”.")
 	expect(t, "two values", f.get("/facts/team/owner", http.StatusOK), "all of them", "In the place of", `<option value="Jonas">`)
 	expect(t, "replace", f.press("change", "category", "team", "key", "owner", "value", "Anna", "replaces", "Jonas"), "Anna")
 	expect(t, "remove one", f.press("remove", "category", "team", "key", "owner", "value", "Anna"), "Removed [team] owner")
@@ -298,8 +305,87 @@ func TestEveryButton(t *testing.T) {
 	expect(t, "merge", f.press("rename", "category", "people", "key", "head", "to", "people/lead", "merge", "true"), "people")
 	expect(t, "failed", f.press("remove", "category", "team", "key", "nobody"), "Not found", "nobody", `class="outcome failed"`)
 	expect(t, "nothing given", f.press("change", auth...), "Not possible", "value")
+	// Where a fact was renamed, its old address leads to it.
+	if w := f.answer("/facts/team/owner"); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/facts/people/lead" {
+		t.Errorf("the old address: %d %s", w.Code, w.Header().Get("Location"))
+	}
+	expect(t, "its names", f.get("/facts/people/lead", http.StatusOK), "Renamed from team/owner on ")
+	expect(t, "an empty room", f.get("/?room=team", http.StatusOK), "No fact of this room is believed now", "!No facts yet")
+	expect(t, "a page after the last", f.get("/?page=99", http.StatusOK), "Latest facts", `class="rows"`, "!No facts yet")
 	if w := f.post("erase", url.Values{}); w.Code != http.StatusNotFound {
 		t.Errorf("a button that is none: %d", w.Code)
+	}
+}
+
+// A form acts on what the page showed. If that is no longer what is believed, nothing is changed, and both
+// are named.
+func TestAFormActsOnWhatThePageShowed(t *testing.T) {
+	f := newFixture(t)
+	f.remember("api", "limit", "100 requests", "source", "user")
+	f.remember("api", "quota", "80 requests")
+	form := func(path, action string) (out []string) {
+		text := f.get(path, http.StatusOK)
+		for part := range strings.SplitSeq(text, "<form") {
+			if end := strings.Index(part, "</form>"); end > 0 && strings.Contains(part[:end], `action="/do/`+action+`"`) {
+				for _, m := range regexp.MustCompile(`type="hidden" name="([^"]*)" value="([^"]*)"`).FindAllStringSubmatch(part[:end], -1) {
+					out = append(out, m[1], unescape.UnescapeString(m[2]))
+				}
+				return out
+			}
+		}
+		t.Fatalf("%s has no form for %s", path, action)
+		return nil
+	}
+	change, remove := append(form("/facts/api/limit", "change"), "value", "300 requests"), form("/facts/api/limit", "remove")
+	f.do("bot-1a2b", "knowledge", "remember", "category", "api", "key", "limit", "value", "50 requests")
+	judge := form("/doubts", "judge")
+	f.remember("api", "limit", "200 requests", "source", "user")
+	for action, fields := range map[string][]string{"change": change, "remove": remove, "judge": judge} {
+		expect(t, action, f.press(action, fields...), "nothing was changed", "The page showed “100 requests”, and it is “200 requests” now", `class="outcome failed"`)
+	}
+	expect(t, "still", f.get("/facts/api/limit", http.StatusOK), "200 requests")
+	expect(t, "fresh", f.press("change", append(form("/facts/api/limit", "change"), "value", "300 requests")...), "Believed now: “300 requests”; before: “200 requests”, since ")
+}
+
+// A person's button answers a person: no call of a tool, and what the page tells is the whole.
+func TestAnswersToAPersonSuggestNoCall(t *testing.T) {
+	f := newFixture(t)
+	f.remember("api", "auth", "JWT", "source", "user")
+	f.remember("api", "sessions", "none", "source", "user")
+	f.do("bot-1a2b", "knowledge", "remember", "category", "api", "key", "auth", "value", "OAuth2")
+	var r knowledge.Recalled
+	if err := json.Unmarshal([]byte(f.do("", "knowledge", "recall", "category", "api", "key", "auth", "output", "json")), &r); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, "disputed", f.get("/facts/api/auth", http.StatusOK), "Confirm and reject the dispute")
+	said := f.press("confirm", "category", "api", "key", "auth", "id", r.Facts[0].ID, "settle", "true")
+	expect(t, "confirm settles", said, "Confirmed [api] auth: JWT")
+	expect(t, "settled", f.get("/facts/api/auth", http.StatusOK), "rejected", "!Confirm and reject")
+	expect(t, "contradicts", f.press("relate", "category", "api", "key", "sessions", "target", "api/auth", "kind", "contradicts"), "is recorded as d-", "!action=judge", "!ask the user")
+	expect(t, "a rival", f.get("/doubts", http.StatusOK), `<a href="/facts/api/sessions">api/sessions</a> contradicts it`, ">none<", "Both hold", "This holds, end api/auth")
+	for _, fields := range [][]string{{"category", "api", "key", "auth", "value", "Passkeys"}, {"category", "api", "key", "nothing"}, {"category", "api", "key", "auth", "value", ""}} {
+		expect(t, "change", f.press("change", fields...), "!action=remember", "!action=recall", "!category=api")
+	}
+	expect(t, "remove", f.press("remove", "category", "api", "key", "aut"), "!action=remember", "!action=recall", "!category=api")
+}
+
+// Who takes gzip gets the views and the script in it.
+func TestViewsArePacked(t *testing.T) {
+	f := newFixture(t)
+	for _, path := range []string{"/", "/page/page.js", "/page/page.css"} {
+		for accepted, want := range map[string]string{"gzip, deflate, br": "gzip", "": "", "gzip;q=0": "", "GZIP;q=0.5": "gzip", "br": ""} {
+			r := httptest.NewRequest(http.MethodGet, path, nil)
+			r.Header.Set("Accept-Encoding", accepted)
+			w := httptest.NewRecorder()
+			f.handler.ServeHTTP(w, r)
+			var body io.Reader = w.Body
+			if w.Header().Get("Content-Encoding") == "gzip" {
+				body = must[*gzip.Reader](t)(gzip.NewReader(w.Body))
+			}
+			if text := must[[]byte](t)(io.ReadAll(body)); w.Header().Get("Content-Encoding") != want || w.Header().Get("Vary") != "Accept-Encoding" || len(text) < 1024 {
+				t.Errorf("%s for %q: %v, %d bytes", path, accepted, w.Header(), len(text))
+			}
+		}
 	}
 }
 

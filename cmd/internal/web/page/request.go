@@ -53,6 +53,11 @@ type missingError struct{ text string }
 
 func (e *missingError) Error() string { return e.text }
 
+// movedError is about an address whose page has another one now.
+type movedError struct{ to template.URL }
+
+func (e *movedError) Error() string { return "moved to " + string(e.to) }
+
 // read takes from the address what all views have in common.
 func (q *request) read() (err error) {
 	if q.status, err = call[listing.StoreStatus](q, "knowledge", "status", nil); err != nil {
@@ -187,7 +192,7 @@ func explain(err error) (failure, int) {
 		return failure{"No date", d.Error(), true}, http.StatusBadRequest
 	}
 	c := classes[op.Classify(err)]
-	return failure{Title: c.title, Text: err.Error() + c.advice}, c.status
+	return failure{Title: c.title, Text: op.PlainError(err) + c.advice}, c.status
 }
 
 // classes are what the page says of the classes of errors.
@@ -222,6 +227,7 @@ type side struct {
 	From                     knowledge.Name // the other
 	Back                     string
 	ReadOnly                 bool
+	Seen, SeenTarget         string // see [seenValue]
 }
 
 // Side is one of two facts, seen beside the other.
@@ -229,5 +235,6 @@ func (f frame) Side(same bool, n knowledge.Name, value string, other knowledge.N
 	return side{
 		Same: same, Name: n, Value: value, From: other, Other: other.Category + "/" + other.Key, OtherValue: otherValue,
 		Address: f.Fact(n.Category, n.Key), Judge: f.Action("judge"), Rename: f.Action("rename"), Back: f.Back(), ReadOnly: f.ReadOnly,
+		Seen: seenValue(value), SeenTarget: seenValue(otherValue),
 	}
 }

@@ -77,6 +77,10 @@ func (d *factList) read(q *request, key string) error {
 		args["category"] = d.Room
 	}
 	r, err := call[knowledge.Recalled](q, tool, "recall", args)
+	if last := (r.Total + maxRows - 1) / maxRows; err == nil && page > last && last > 0 { // the list has become shorter
+		page, args["offset"] = last, (last-1)*maxRows
+		r, err = call[knowledge.Recalled](q, tool, "recall", args)
+	}
 	if err != nil {
 		return err
 	}
@@ -99,6 +103,7 @@ type factPage struct {
 	Wide, Narrow  template.HTML               // the timeline
 	Versions      []history.VersionProvenance // the newest first
 	Erased        string
+	Renames       []formats.Rename // that led to its name
 	Disputes      []knowledge.DisputeInfo
 	Links         []link
 }
@@ -125,7 +130,10 @@ func fact(q *request) (any, error) {
 		}
 		return nil, err
 	}
-	d.Category, d.Key, d.Versions, d.Erased = why.Category, why.Key, why.Versions, why.Erased
+	if formats.FoldName(why.Category+"/"+why.Key) != formats.FoldName(d.Category+"/"+d.Key) { // it was renamed
+		return nil, &movedError{q.Fact(why.Category, why.Key)}
+	}
+	d.Category, d.Key, d.Versions, d.Erased, d.Renames = why.Category, why.Key, why.Versions, why.Erased, why.Renames
 	found, err := call[knowledge.Recalled](q, tool, "recall", q.at(name()))
 	if err != nil {
 		return nil, err

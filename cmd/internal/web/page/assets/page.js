@@ -7,17 +7,19 @@
   // load fetches an address and puts its parts in the place of ours. A later call ends an
   // earlier one.
   let current = null;
-  async function load(url, swap) {
+  async function load(url, swap, options) {
     current?.abort();
     const mine = current = new AbortController();
     try {
-      const answer = await fetch(url, {signal: mine.signal, headers: {Accept: 'text/html'}});
+      const answer = await fetch(url, {signal: mine.signal, headers: {Accept: 'text/html'}, ...options});
       delete document.body.dataset.away;
       if (!(answer.headers.get('Content-Type') || '').startsWith('text/html')) return;
       const next = new DOMParser().parseFromString(await answer.text(), 'text/html');
-      if (!mine.signal.aborted) swap(next);
+      if (!mine.signal.aborted) swap(next, answer.url);
     } catch (e) {
       if (e.name !== 'AbortError') document.body.dataset.away = 'true';
+    } finally {
+      if (current === mine) current = null;
     }
   }
 
@@ -27,7 +29,7 @@
     document.title = next.title;
     $('main').replaceWith(next.querySelector('main'));
     $('body > nav ul').replaceWith(next.querySelector('body > nav ul'));
-    for (const s of ['.then', '.outcome']) {
+    for (const s of ['.outcome', '.brings', '.then']) { // each comes before the former
       $(s)?.remove();
       const found = next.querySelector(s);
       if (found) $('header').after(found);
@@ -57,10 +59,18 @@
     else part.replaceChildren('That could not be loaded. ', link);
   }
 
-  function go(url) {
-    history.replaceState(null, '', url);
+  // go shows the address. The first step of a search, or of a move in time, is one to come back from.
+  function go(url, kind) {
+    if (history.state?.kind === kind) history.replaceState({kind}, '', url);
+    else history.pushState({kind}, '', url);
     return load(url, whole);
   }
+  addEventListener('popstate', () => load(location.href, next => {
+    whole(next);
+    q.value = next.getElementById('q').value;
+    const asOf = next.querySelector('.asof');
+    if (asOf) { $('.asof').replaceWith(asOf); bindAsOf(); }
+  }));
 
   function address(form, extra) {
     const u = new URL(form.action);
@@ -76,8 +86,29 @@
   }
 
   const q = $('#q');
-  q.addEventListener('input', () => soon(() => go(address(q.form)), 120));
-  q.form.addEventListener('submit', e => { e.preventDefault(); soon(() => go(address(q.form)), 0); });
+  const search = () => go(address(q.form, {q: q.value}), 'search');
+  q.addEventListener('input', () => soon(search, 120));
+  q.form.addEventListener('submit', e => { // opens the first hit
+    e.preventDefault();
+    soon(async () => { await search(); if (q.value) $('#list .rows a.name')?.click(); }, 0);
+  });
+
+  // A button leaves the reader where they were: at what they settled, or at what comes after it.
+  const items = () => [...document.querySelectorAll('article.doubt, .rows > li')];
+  document.addEventListener('submit', e => {
+    const form = e.target;
+    if (form.method !== 'post') return;
+    e.preventDefault();
+    const at = items().findIndex(i => i.contains(form)), id = at < 0 ? '' : items()[at].id, top = scrollY, here = location.pathname;
+    load(form.action, (next, url) => {
+      history.replaceState(history.state, '', url);
+      whole(next);
+      if (location.pathname !== here) return;
+      scrollTo(0, top);
+      const item = (id && document.getElementById(id)) || (at >= 0 && items()[Math.min(at, items().length - 1)]) || $('#main');
+      (item.querySelector('button, a') || item).focus({preventScroll: at < 0});
+    }, {method: 'POST', body: new URLSearchParams(new FormData(form))});
+  });
 
   // The slider and the date say the same; a move of either moves the whole page.
   function bindAsOf() {
@@ -88,7 +119,7 @@
       u.searchParams.delete('page');
       if (date.value && Number(slider.value) < Number(slider.max)) u.searchParams.set('as_of', date.value);
       else u.searchParams.delete('as_of');
-      go(u);
+      go(u, 'as of');
     }, ms);
     slider.oninput = () => {
       date.value = new Date(slider.value * 86400000).toISOString().slice(0, 10);
@@ -111,25 +142,58 @@
   }
   bindAsOf();
 
-  // Live parts are loaded again when something changed, unless somebody is at work in them.
+  // Live parts are loaded again when something changed, unless somebody is at work in them. All tabs
+  // share one stream; where a browser cannot do that, a tab that is not seen has none.
   let feed = null;
   function listen() {
     const at = document.body.dataset.events;
     if (feed && feed.at === at) return;
-    feed?.source.close();
+    feed?.end();
     feed = null;
-    if (!at || !window.EventSource) return;
-    feed = {at, source: new EventSource(at)};
-    for (const kind of ['message', 'fact', 'agent', 'task', 'missed']) {
-      feed.source.addEventListener(kind, () => soon(refresh, 150));
-    }
+    if (at) feed = window.SharedWorker ? shared(at) : alone(at);
   }
+  function heard(kind) {
+    if (kind === 'away') { document.body.dataset.away = 'true'; return; }
+    delete document.body.dataset.away;
+    // A stream that opens late may have missed what happened since the page was made.
+    if (kind === 'changed' || kind === 'here' && performance.now() > 1000) refreshSoon();
+  }
+  function shared(at) {
+    const worker = new SharedWorker(new URL('changes.js', $('script[src$="page.js"]').src), {name: new URL(at, location.href).href});
+    worker.port.onmessage = e => heard(e.data);
+    return {at, end: () => worker.port.postMessage('leave')};
+  }
+  function alone(at) {
+    let source = null;
+    const open = () => {
+      if (document.hidden || source) return;
+      source = new EventSource(at);
+      for (const kind of ['message', 'fact', 'agent', 'task', 'missed']) source.addEventListener(kind, () => heard('changed'));
+      source.onopen = () => heard('here');
+      source.onerror = () => heard('away');
+    };
+    const close = () => { source?.close(); source = null; };
+    const turn = () => { if (document.hidden) close(); else { open(); refreshSoon(); } };
+    document.addEventListener('visibilitychange', turn);
+    open();
+    return {at, end: () => { document.removeEventListener('visibilitychange', turn); close(); }};
+  }
+  addEventListener('pagehide', () => { feed?.end(); feed = null; });
+  addEventListener('pageshow', e => { if (e.persisted) { listen(); refreshSoon(); } });
+  let later = 0;
+  const refreshSoon = () => { clearTimeout(later); later = setTimeout(refresh, 150); };
   function refresh() {
+    if (current) { refreshSoon(); return; } // what a person asked for comes first
     load(location.href, next => {
       for (const part of document.querySelectorAll('[data-live]')) {
         const fresh = next.getElementById(part.id);
         const busy = part.contains(document.activeElement) && document.activeElement.matches('input,textarea,select');
         if (!fresh || busy || fresh.innerHTML === part.innerHTML) continue;
+        if (part.getBoundingClientRect().top < 0 && !part.dataset.show) { // it is being read: nothing moves
+          told(part);
+          continue;
+        }
+        delete part.dataset.show;
         const had = new Map([...part.querySelectorAll('li[id],article[id]')].map(e => [e.id, e.innerHTML]));
         const focused = document.activeElement?.closest('li[id],article[id]')?.id;
         part.innerHTML = '';
@@ -141,11 +205,22 @@
       if (nav && nav.innerHTML !== $('body > nav ul').innerHTML) $('body > nav ul').innerHTML = nav.innerHTML;
     });
   }
+  // told offers what is new in a part above the place that is read.
+  function told(part) {
+    if ($('.news')) return;
+    const button = Object.assign(document.createElement('button'), {className: 'news', type: 'button', textContent: 'Something changed here. Show it'});
+    button.onclick = () => { button.remove(); part.dataset.show = 'true'; refresh(); };
+    document.body.append(button);
+  }
   requestAnimationFrame(() => setTimeout(() => { listen(); look(); })); // once the page has been painted
 
   addEventListener('keydown', e => {
     const typing = e.target.matches('input,textarea,select');
-    if (e.key === 'Escape' && typing) { e.target.blur(); return; }
+    if (e.key === 'Escape' && typing) {
+      if (e.target === q && q.value) { q.value = ''; soon(search, 0); }
+      e.target.blur();
+      return;
+    }
     if (typing || e.ctrlKey || e.metaKey || e.altKey) return;
     const link = $(`nav a[data-key="${CSS.escape(e.key)}"]`);
     if (e.key === '/') { e.preventDefault(); q.focus(); q.select(); }

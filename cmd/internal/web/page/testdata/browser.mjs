@@ -106,6 +106,73 @@ await check('live', async () => {
   execFileSync(program, ['agent', 'register', 'gemini', '--role', 'live test']);
   await page.waitForSelector('#who :text("live test")', {timeout: 8000});
 });
+await check('ten tabs share one stream', async () => {
+  const tabs = [];
+  for (let i = 0; i < 10; i++) {
+    tabs.push(await page.context().newPage());
+    await tabs[i].goto(base + '/agents', {timeout: 20_000});
+    await tabs[i].waitForTimeout(300); // its stream is open
+  }
+  await tabs[9].locator('#q').fill('postgres');
+  await tabs[9].waitForSelector('#list-h:has-text("What matches")', {timeout: 20_000});
+  execFileSync(program, ['agent', 'register', 'gemini', '--role', 'seen in all tabs']);
+  for (const tab of tabs.slice(0, 9)) await tab.waitForSelector('#who :text("seen in all tabs")', {timeout: 20_000});
+  for (const tab of tabs) await tab.close();
+});
+await check('Back leaves a search and a move in time', async () => {
+  await page.goto(base + '/doubts');
+  await page.locator('#q').pressSequentially('postgres', {delay: 20});
+  await page.waitForSelector('#list-h:has-text("What matches") >> visible=true');
+  await page.goBack();
+  await page.waitForSelector('h1:has-text("Doubts")');
+  if (await page.locator('#q').inputValue()) throw new Error('the field still holds the words');
+  await page.goto(base + '/facts/architecture/auth');
+  for (const day of ['2026-06-03', '2026-06-01']) {
+    await page.locator('#slider').evaluate((e, day) => { e.value = Date.parse(day) / 86400000; e.dispatchEvent(new Event('input')); }, day);
+    await page.waitForSelector(`.then:has-text("${day === '2026-06-01' ? '1 June' : '3 June'}")`);
+  }
+  await page.goBack();
+  await page.waitForFunction(() => !document.documentElement.classList.contains('past'));
+});
+await check('Enter opens the first hit, Escape empties the search', async () => {
+  await page.goto(base + '/');
+  await page.locator('#q').fill('postgres');
+  await page.waitForSelector('#list-h:has-text("What matches")');
+  await page.keyboard.press('Escape');
+  await page.waitForSelector('#list-h:has-text("Latest facts")');
+  await page.locator('#q').fill('postgres');
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/facts/**');
+});
+await check('settling keeps the place', async () => {
+  await page.goto(base + '/doubts?look=1');
+  const button = page.getByRole('button', {name: 'Keep both'}).nth(1);
+  await button.scrollIntoViewIfNeeded();
+  const top = await page.evaluate(() => scrollY);
+  await button.click();
+  await page.waitForSelector('.outcome.done:has-text("compatible")');
+  const now = await page.evaluate(() => [scrollY, document.activeElement?.tagName]);
+  if (Math.abs(now[0] - top) > 200 || now[1] === 'BODY') throw new Error(`scrolled from ${top} to ${now}`);
+});
+await check('what is read does not move', async () => {
+  await page.goto(base + '/');
+  await page.evaluate(() => scrollTo(0, 600));
+  await page.waitForTimeout(1000);
+  const seen = await page.locator('.rows li').nth(12).textContent();
+  execFileSync(program, ['remember', 'something new', '--category', 'team', '--key', 'news']);
+  await page.waitForSelector('.news', {timeout: 20_000});
+  if (await page.locator('.rows li').nth(12).textContent() !== seen) throw new Error('the rows moved');
+  await page.locator('.news').click();
+  await page.waitForSelector('.rows a:has-text("news")');
+});
+await check('a fact that changed meanwhile', async () => {
+  await page.goto(base + '/facts/team/news');
+  await page.locator('#change summary').click();
+  await page.locator('#change textarea').fill('mine');
+  execFileSync(program, ['remember', 'theirs', '--category', 'team', '--key', 'news']);
+  await page.locator('#change button').click();
+  await page.waitForSelector('.outcome.failed:has-text("theirs")');
+});
 await check('change', async () => {
   await page.goto(base + '/facts/team/owner-auth');
   await page.locator('#change summary').click();
