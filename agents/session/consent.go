@@ -1,0 +1,73 @@
+package session
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"leanctx/internal/atomicfile"
+)
+
+// Consent says that sessions may be kept on this machine. Without it nothing is: an installation that was connected by
+// a version that did not say so has none.
+type Consent struct {
+	Since time.Time `json:"since"`
+	By    string    `json:"by"` // connect, session on
+}
+
+const consentName = "consent.json"
+
+// ConsentIn reads the consent of a data directory. A file that cannot be read, or is none, is no consent.
+func ConsentIn(data string) (c Consent, given bool) {
+	f, size, err := openRegular(filepath.Join(data, folder, consentName))
+	if err != nil || size > 4096 {
+		return c, false
+	}
+	defer f.Close()
+	err = json.NewDecoder(f).Decode(&c)
+	return c, err == nil && !c.Since.IsZero()
+}
+
+// Consenting writes the consent, unless there is one.
+func Consenting(data, by string, now time.Time) (fresh bool, err error) {
+	if _, given := ConsentIn(data); given {
+		return false, nil
+	}
+	dir := filepath.Join(data, folder)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return false, err
+	}
+	text, err := json.Marshal(Consent{Since: now.UTC().Truncate(time.Second), By: by})
+	if err != nil {
+		return false, err
+	}
+	return true, atomicfile.WriteFile(filepath.Join(dir, consentName), append(text, '\n'), atomicfile.Options{})
+}
+
+// offName is the file that switches sessions off for a project.
+const offName = "off"
+
+// Off reports whether sessions were switched off for the project.
+func (s *Store) Off() bool {
+	_, err := os.Lstat(filepath.Join(s.dir, offName))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// Switch switches sessions off for the project, or on again. What was kept stays.
+func (s *Store) Switch(off bool) error {
+	path := filepath.Join(s.dir, offName)
+	if !off {
+		err := os.Remove(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(path, nil, 0o600)
+}

@@ -1,0 +1,53 @@
+package session
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Erase removes sessions for good: their files, and the text index with their words. What stays is that they were
+// erased, so that they are not taken in again: their names' checksums and those of their turns, no word.
+func (s *Store) Erase(ctx context.Context, list []*Record) error {
+	if len(list) == 0 {
+		return nil
+	}
+	unlock, err := s.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	f, err := os.OpenFile(filepath.Join(s.dir, erasedName), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	enc := json.NewEncoder(f)
+	for _, r := range list {
+		x := tombstone{ID: r.ID, At: s.options.Now().UTC()}
+		err = s.Each(ctx, r, func(t *Turn) bool {
+			k := t.key()
+			x.IDs += hex.EncodeToString(k[:])
+			return true
+		})
+		if err != nil {
+			break
+		}
+		if err = enc.Encode(x); err != nil {
+			break
+		}
+		if err = os.Remove(s.path(r.file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		err = nil
+	}
+	return errors.Join(err, f.Close(), s.removeIndex())
+}
+
+// removeIndex removes the text index. The next search makes it again.
+func (s *Store) removeIndex() error { return os.RemoveAll(filepath.Join(s.dir, indexName)) }
+
+const indexName = "index"
