@@ -36,7 +36,7 @@ type eraser struct {
 	vectors *vectorSync
 	notices *notice.Pending
 	team    bool
-	others  func(dir string, erased []formats.Tombstone) error // [Options].Erased
+	others  func(dir string, r *formats.Replica, erased []formats.Tombstone) error // [Options].Erased
 }
 
 // purge writes the facts, the index and the vectors without what was erased.
@@ -56,7 +56,7 @@ func (e *eraser) purge(ctx context.Context) error {
 // tidy takes off this disk what was erased, if it is not known to be off it. again does it in any
 // case.
 func (e *eraser) tidy(ctx context.Context, again bool) error {
-	sum, erased, err := e.tombstones(ctx)
+	sum, r, erased, err := e.tombstones(ctx)
 	if err != nil || sum == "" {
 		return err
 	}
@@ -68,7 +68,7 @@ func (e *eraser) tidy(ctx context.Context, again bool) error {
 		return err
 	}
 	if e.others != nil {
-		if err := e.others(e.dir, erased); err != nil {
+		if err := e.others(e.dir, r, erased); err != nil {
 			return err
 		}
 	}
@@ -86,10 +86,12 @@ func (e *eraser) follow(ctx context.Context) error {
 // TidyErased takes off this disk what a team erased that the store has left.
 func TidyErased(ctx context.Context, s *Store) error { return s.eraser.tidy(ctx, false) }
 
-// tombstones returns all tombstones and a name of the set; empty if there is none.
-func (e *eraser) tombstones(ctx context.Context) (sum string, erased []formats.Tombstone, err error) {
+// tombstones returns all tombstones and a name of the set, empty if there is none, and as which replica
+// the store is shared.
+func (e *eraser) tombstones(ctx context.Context) (sum string, r *formats.Replica, erased []formats.Tombstone, err error) {
 	var all []string
 	err = e.log.ViewSome(ctx, func(k state.Reader) error {
+		r = k.Replica
 		for t := range k.Tombstones() {
 			all = append(all, fmt.Sprintf("%q %q %d", t.Category, t.Key, t.ErasedAt.UnixNano()))
 			erased = append(erased, t)
@@ -97,11 +99,11 @@ func (e *eraser) tombstones(ctx context.Context) (sum string, erased []formats.T
 		return nil
 	})
 	if err != nil || len(all) == 0 {
-		return "", nil, err
+		return "", nil, nil, err
 	}
 	slices.Sort(all)
 	digest := sha256.Sum256([]byte(strings.Join(all, "\n")))
-	return hex.EncodeToString(digest[:]), erased, nil
+	return hex.EncodeToString(digest[:]), r, erased, nil
 }
 
 // EraseShared erases facts whose team has erased them. It is for what was remembered before the

@@ -436,6 +436,9 @@ func authorityOf(f state.Facts, v *fact.Version) int {
 	return most
 }
 
+// Authority is [authority], for lines of the shared memory.
+func Authority(kind string) int { return authority(kind) }
+
 // The confidence below which an assertion never replaces another author's version,
 // and the one from which a version is safe from it.
 const (
@@ -454,6 +457,9 @@ func MayReplace(f state.Facts, by Source, v *fact.Version) bool { return mayRepl
 // protection says why a source may not end or change a version; empty if it may. What is pinned
 // is the user's to change.
 func protection(f state.Facts, by Source, v *fact.Version) string {
+	if v.TakenIn {
+		return "" // a proposal of somebody who is not trusted here, whatever kind of source he names
+	}
 	another := len(v.Sources) > 0 && (v.Sources[0].By != by.By || v.Sources[0].Kind != by.Kind || !sameAuthor(v.Sources[0], by))
 	needed := authorityOf(f, v)
 	switch mine := authority(by.Kind); {

@@ -80,7 +80,7 @@ type Options struct {
 	RepositorySettings func() []string
 	// Erased is called when facts are erased. It takes them out of what is kept beside
 	// the facts in the store's directory; may be nil.
-	Erased func(dir string, erased []formats.Tombstone) error
+	Erased func(dir string, r *formats.Replica, erased []formats.Tombstone) error
 	Logger *slog.Logger
 	Fault  func(op, name string) error // for crash tests: called before each file operation
 	Team   journal.Team                // the machines that share the facts; nil: this one alone

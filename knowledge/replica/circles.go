@@ -198,7 +198,7 @@ func (f *Folded) guard(inside []*Line, h home) {
 // admit folds the lines from outside that are about nothing inside, and holds the others.
 func (f *Folded) admit(inside, outside []*Line, h home, t *trust) {
 	var free []*Line
-	erased := erasures(inside)
+	erased := f.erasures(inside)
 	for _, l := range f.bounded(outside) {
 		if !slices.ContainsFunc(l.subjects(), func(s string) bool { return f.guarded[s] }) && !f.takesPlace(l, h) {
 			free = append(free, l)
@@ -261,10 +261,13 @@ func (f *Folded) takesPlace(l *Line, h home) bool {
 	return false
 }
 
+// inner reports whether a line counts whole: its writer is this store or is trusted.
+func (l *Line) inner() bool { return l.standing == insider || l.all }
+
 // plain is a line without what counts only where it was said: the authority of a user, a pin, other
 // names of a fact, how often it was confirmed and found useful, how sure its writer is.
 func (l *Line) plain() *Line {
-	if l.standing == insider || l.all {
+	if l.inner() {
 		return l
 	}
 	w := *l

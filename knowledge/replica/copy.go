@@ -83,8 +83,8 @@ func join(lines []*Line) []byte {
 }
 
 // Purge takes what lines say of facts that are gone out of the copy in a store's directory. Each
-// line keeps its place.
-func Purge(dir string, gone []formats.Tombstone) error {
+// line keeps its place. r says whose lines count: of what a stranger erased nothing else goes.
+func Purge(dir string, r *formats.Replica, gone []formats.Tombstone) error {
 	key, err := readKey(dir)
 	if err != nil {
 		return err
@@ -93,11 +93,18 @@ func Purge(dir string, gone []formats.Tombstone) error {
 	if err != nil || len(lines) == 0 {
 		return err
 	}
-	f, erased := Fold(lines, nil, home{}), map[ref]string{}
+	var t *trust // a former version trusted all
+	if r != nil && key != nil {
+		t = trustOf(r, Fingerprint(publicOf(key)))
+	}
+	f, erased := Fold(lines, t, home{}), map[ref]string{}
 	for l, name := range f.Erased {
 		erased[l.ref()] = name
 	}
 	for _, t := range gone {
+		if t.TakenIn {
+			continue
+		}
 		for _, l := range f.about(t) {
 			erased[l.ref()] = hashed(formats.Name{Category: t.Category, Key: t.Key})
 		}

@@ -50,6 +50,14 @@ func (d *differ) add(l *Line) {
 func (d *differ) fold(l *Line) {
 	l.At = d.after(l.At)
 	l.order, l.all = l.At, true
+	if rule := operations[l.Op].rule; rule.kinds && l.SourceKind == "" {
+		// What was done here was done by who was allowed to: the line says the least kind that is.
+		for _, l.SourceKind = range []string{knowledge.KindAgent, knowledge.KindTool, knowledge.KindUser} {
+			if rule.may(d.f, l, formats.Source{Kind: l.SourceKind, By: l.By, Confidence: 1}) {
+				break
+			}
+		}
+	}
 	d.f.apply(l)
 }
 

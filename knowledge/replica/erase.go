@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"leanctx/formats"
+	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/state"
 )
@@ -21,12 +23,56 @@ import (
 //
 // What is left of a line is its place in the order ("gone"), and of a renaming the hashed names. So it
 // makes no difference which replica still has the lines whole.
+//
+// Nobody erases what somebody of more authority said. A line that the eraser did not know stays then. If he
+// knew one, he was not allowed to erase the fact, and nothing of it goes: see [Folded.mayErase]. What
+// somebody outside erases are his own lines.
 
 // erasure is an erased fact while the lines are passed through in their order.
 type erasure struct {
 	line  *Line
 	ids   map[string]bool // of the lines that the eraser knew to be about the fact; nil: by the names alone
 	names []erasedName
+
+	authority int // of who erases
+}
+
+// authority is that of who asserted what a line says of a fact.
+func (l *Line) authority() (most int) {
+	switch l.Op {
+	case opAssert:
+		if l.Pinned != nil && *l.Pinned && l.inner() {
+			return knowledge.Authority(knowledge.KindUser)
+		}
+		kind := cmp.Or(l.SourceKind, knowledge.KindAgent)
+		if !l.inner() {
+			kind = plainKind(kind)
+		}
+		return knowledge.Authority(kind)
+	case opFact:
+		for _, v := range l.plain().Versions {
+			if v.Pinned {
+				return knowledge.Authority(knowledge.KindUser)
+			}
+			for _, s := range v.Sources {
+				most = max(most, knowledge.Authority(s.Kind))
+			}
+		}
+	}
+	return most
+}
+
+// mayErase reports whether who erases may change all that he knew of the fact.
+func (f *Folded) mayErase(l *Line, _ formats.Source) bool { return !f.refused[l] }
+
+// wishErased records that somebody wants to have a fact removed.
+func (f *Folded) wishErased(l *Line) {
+	for n, vs := range f.State.All() {
+		if v := fact.Current(vs, l.order); v != nil && state.ErasedName(n) == l.Name {
+			f.commit(l, knowledge.OpenDispute(portableFacts{f.State}, formats.Dispute{Confidence: 1, Source: l.by(), Removal: true}, v, l.order)...)
+			return
+		}
+	}
 }
 
 // erasedName is a name of an erased fact, in the lines of which the eraser did not know.
@@ -36,13 +82,25 @@ type erasedName struct {
 	left []ref // the renamings away from it
 }
 
-// erasures are the erasures among some lines, which are in order.
-func erasures(lines []*Line) (all []*erasure) {
+// erasures are the erasures among some lines, which are in order, but for those of what their writers may
+// not erase.
+func (f *Folded) erasures(lines []*Line) []*erasure {
+	return slices.DeleteFunc(erasuresOf(lines), func(e *erasure) bool {
+		if e.authority < knowledge.Authority(knowledge.KindUser) && e.ids != nil && slices.ContainsFunc(lines, func(l *Line) bool {
+			return e.ids[l.ID] && l.authority() > e.authority && e.line.knows(l.ref())
+		}) {
+			f.refused[e.line] = true
+		}
+		return f.refused[e.line]
+	})
+}
+
+func erasuresOf(lines []*Line) (all []*erasure) {
 	for _, l := range lines {
 		if l.Op != opErase {
 			continue
 		}
-		e := &erasure{line: l, names: []erasedName{{name: l.Name}}}
+		e := &erasure{line: l, names: []erasedName{{name: l.Name}}, authority: knowledge.Authority(l.by().Kind)}
 		if l.Policy < policyNames {
 			e.former(lines)
 		} else {
@@ -84,6 +142,9 @@ func (e *erasure) former(lines []*Line) {
 
 // covers reports whether a line is about the erased fact. names are those that it is about.
 func (e *erasure) covers(l *Line, names []string) bool {
+	if l.authority() > e.authority || e.line.standing < acceptedByTool && l.writer != e.line.writer {
+		return false
+	}
 	switch known := e.line.knows(l.ref()); {
 	case known && e.ids != nil:
 		return e.ids[l.ID]
@@ -109,7 +170,7 @@ func (e *erasure) covers(l *Line, names []string) bool {
 
 // keep drops the lines about erased facts. lines are in order.
 func (f *Folded) keep(lines []*Line) (left []*Line) {
-	all := erasures(lines)
+	all := f.erasures(lines)
 	if len(all) == 0 {
 		return lines
 	}
@@ -207,6 +268,7 @@ func (f *Folded) erasing(t formats.Tombstone) *Line {
 	}
 	e := &Line{Op: opErase, At: t.ErasedAt, Name: hashed(formats.Name{Category: t.Category, Key: t.Key})}
 	for _, l := range about {
+		e.SourceKind = strongerKind(e.SourceKind, l.authority())
 		e.Lines = append(e.Lines, l.ID)
 		if r := l.renaming(); r != nil {
 			e.Names = append(e.Names, formerName{Name: r.From, Until: l.order, By: fmt.Sprintf("%v-%d", l.writer, l.seq)})
@@ -220,6 +282,16 @@ func (f *Folded) erasing(t formats.Tombstone) *Line {
 	slices.Sort(e.Lines)
 	e.Lines = slices.Compact(e.Lines)
 	return e
+}
+
+// strongerKind is a kind with an authority, or the one that has more.
+func strongerKind(kind string, authority int) string {
+	for _, k := range []string{knowledge.KindAgent, knowledge.KindTool, knowledge.KindUser} {
+		if knowledge.Authority(k) >= max(authority, knowledge.Authority(cmp.Or(kind, knowledge.KindAgent))) {
+			return k
+		}
+	}
+	return knowledge.KindUser
 }
 
 // forgetFacts has what was folded hold nothing of facts that a store erased.

@@ -217,3 +217,20 @@ func Claims(replica string, n int, l Line, key ed25519.PrivateKey) string {
 func KeyLine(replica string, key ed25519.PrivateKey) string {
 	return Claims(replica, 1, Line{Op: opKey, Public: encodeKey(publicOf(key))}, key)
 }
+
+// Hashed is the name of an erased fact.
+func Hashed(category, key string) string { return hashed(formats.Name{Category: category, Key: key}) }
+
+// WithoutRule are the operations, each with whether nothing says who may do it.
+func WithoutRule() map[string]bool {
+	out := map[string]bool{}
+	for op, o := range operations {
+		out[op] = o.rule.may == nil
+	}
+	return out
+}
+
+// FormerNames are the names that an erased fact had before, as an erasure has them.
+func FormerNames(name string, until time.Time) []formerName {
+	return []formerName{{Name: name, Until: until}}
+}

@@ -56,6 +56,8 @@ type Folded struct {
 	outside   []*Line             // lines from outside that count
 	guarded   map[string]bool     // the subjects inside
 	confirmed map[ref]bool        // lines that are trusted, or that a user accepted
+	erasedBy  map[string]string   // by the hashed name of an erased fact: the kind of who erased it
+	refused   map[*Line]bool      // erasures of what their writers may not erase
 	at        time.Time           // of the latest line
 }
 
@@ -98,6 +100,7 @@ func newFolded() *Folded {
 	return &Folded{
 		State: state.New(), Erased: map[*Line]string{}, versionLines: map[string][]ref{}, disputeLines: map[string][]ref{}, linesAbout: map[string][]ref{},
 		lines: map[fact.ID][]*Line{}, gone: map[string][]*Line{}, confirmed: map[ref]bool{}, spoken: map[spoken]writer{},
+		erasedBy: map[string]string{}, refused: map[*Line]bool{},
 	}
 }
 
@@ -181,7 +184,11 @@ func (f *Folded) apply(l *Line) {
 	l = f.underNewName(l.plain())
 	op := operations[l.Op]
 	about := op.about(l)
-	op.apply(f, l)
+	if op.rule.may(f, l, l.by()) {
+		op.apply(f, l)
+	} else if op.rule.instead != nil {
+		op.rule.instead(f, l)
+	}
 	f.linesAbout[about] = append(f.linesAbout[about], l.ref())
 }
 
@@ -330,7 +337,11 @@ func (f *Folded) retract(l *Line) {
 			return
 		}
 	}
-	f.commit(l, knowledge.Retract(portableFacts{f.State}, n, l.Value, l.ValidUntil, formats.Retraction{RetractedAt: &l.order, RetractedBy: l.By, RetractedPerson: by.Person, RetractedReason: l.Reason}, l.order)...)
+	as := formats.Retraction{RetractedAt: &l.order, RetractedBy: l.By, RetractedPerson: by.Person, RetractedReason: l.Reason}
+	if formats.FoldName(l.By) == knowledge.KindUser { // only the user's word is shown as the user's
+		as.RetractedBy = by.Kind
+	}
+	f.commit(l, knowledge.Retract(portableFacts{f.State}, n, l.Value, l.ValidUntil, as, l.order)...)
 }
 
 // whole sets a fact to its writer's versions. If others changed it meanwhile, their changes

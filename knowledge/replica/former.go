@@ -9,7 +9,8 @@ import (
 
 // Former versions of the program wrote patterns and gotchas as lines of their own, each with the whole
 // entry. They are about the fact that the entry is now. While the fact has no history but theirs they
-// set it, so that it is as the store that wrote them has it; else they are assertions like any other.
+// set it, so that it is as the store that wrote them has it; else they are assertions like any other. So
+// they are if somebody outside wrote them.
 
 // ofFormer is such an operation: on patterns, or on gotchas.
 func ofFormer(gotcha, set bool) operation {
@@ -23,6 +24,7 @@ func ofFormer(gotcha, set bool) operation {
 		},
 		facts: func(l *Line) []formats.Name { return []formats.Name{name(l)} },
 		about: func(l *Line) string { return factKey(name(l)) },
+		rule:  byPolicy,
 		apply: func(f *Folded, l *Line) {
 			if set {
 				f.setFormer(l, l.entry())
@@ -63,9 +65,12 @@ func (f *Folded) setFormer(l *Line, v *fact.Version) {
 	n := f.nameOf(l, v)
 	id := fact.IDOf(n.Category, n.Key)
 	vs := f.State.Versions(id)
-	if !fact.Former(vs) || id.Category != v.Category {
+	if !l.inner() || !fact.Former(vs) || id.Category != v.Category {
 		c := knowledge.Restated(v)
 		c.Category, c.Key, c.From, c.Tags, c.Source.Kind = n.Category, n.Key, nil, v.Tags, knowledge.KindAgent
+		if !l.inner() {
+			c.Confidence = proposedConfidence(c.Confidence)
+		}
 		f.asserted(l, c)
 		return
 	}
@@ -92,7 +97,8 @@ func joined(l *Line, old *fact.Version) state.Event {
 
 // unsetFormer drops an entry, unless it was set by a line that the writer had not seen.
 func (f *Folded) unsetFormer(l *Line, v *fact.Version) {
-	if !l.apart(f.versionLines[v.ID]) {
+	there := f.State.ByID(v.ID)
+	if !l.apart(f.versionLines[v.ID]) && (there == nil || knowledge.MayReplace(portableFacts{f.State}, l.by(), there)) {
 		e := state.Event{Unpattern: l.Pattern}
 		if l.Gotcha != nil {
 			e.Ungotcha = l.Gotcha.ID

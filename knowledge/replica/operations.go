@@ -7,6 +7,7 @@ import (
 
 	"leanctx/formats"
 	"leanctx/knowledge"
+	"leanctx/knowledge/reminder"
 	"leanctx/knowledge/state"
 )
 
@@ -38,23 +39,99 @@ type operation struct {
 	sound func(*Line) bool           // it has what it needs, within the limits of an assertion
 	facts func(*Line) []formats.Name // the facts that it is about
 	about func(*Line) string         // what it changes, under a name for Folded.linesAbout
+	rule  rule                       // who may do it
 	apply func(*Folded, *Line)
+
+	asserts bool // it says what a fact is: who confirms the fact has taken it in
 }
 
+func (o operation) asserting() operation {
+	o.asserts = true
+	return o
+}
+
+// rule says who may do an operation: by is in whose name the line speaks. Who may not does nothing, or
+// what instead does.
+type rule struct {
+	may     func(f *Folded, l *Line, by formats.Source) bool
+	instead func(*Folded, *Line) // may be nil
+	kinds   bool                 // a line of it says the least kind that may: see [differ.fold]
+}
+
+// Most operations on facts go through the policy of package knowledge. It decides by the kind of source,
+// and records as a dispute what may not be done.
+var byPolicy = rule{may: allowed}
+
+// An entry of some lists has no author. What it says of facts is no more than advice.
+var byAnybody = rule{may: allowed}
+
+// Some lines change nothing.
+var changesNothing = rule{may: allowed}
+
+func allowed(*Folded, *Line, formats.Source) bool { return true }
+
+// ranks reports whether somebody has the authority of a kind.
+func ranks(by formats.Source, kind string) bool {
+	return knowledge.Authority(by.Kind) >= knowledge.Authority(kind)
+}
+
+// An erasure is for who may change all that it erases. Otherwise it stands as the wish to remove the fact.
+var byEraser = rule{kinds: true, may: (*Folded).mayErase, instead: (*Folded).wishErased}
+
+// An erased name comes back by who could have erased it.
+var byReviver = rule{kinds: true, may: func(f *Folded, l *Line, by formats.Source) bool { return ranks(by, f.erasedBy[l.Name]) }}
+
+// Anybody may have others reminded, and say that it is done. Another text, another condition, and the
+// reminding anew, are the user's.
+var byReminder = rule{kinds: true, may: func(f *Folded, l *Line, by formats.Source) bool {
+	x := *l.Reminder
+	old, there := state.Reminders.Find(&f.State.Lists, x)
+	same := old
+	same.State, same.DoneAt, same.TakenIn, same.Extra = x.State, x.DoneAt, x.TakenIn, x.Extra
+	return !there || ranks(by, knowledge.KindUser) || equal(same, x) && (x.State == old.State || x.State == reminder.StateDone)
+}}
+
+// A dispute is opened in the name of its source, and settled by who has the authority of those who opened
+// it and settled it before. Who accepts it against a version could have changed that.
+var byJudge = rule{kinds: true, may: func(f *Folded, l *Line, by formats.Source) bool {
+	d := *l.Dispute
+	old, there := state.Disputes.Find(&f.State.Lists, d)
+	if !there {
+		old = d
+		old.Settled = nil
+	}
+	if old.Settled != nil && d.State != old.State && !ranks(by, old.Settled.Kind) || d.Settled != nil && !ranks(by, d.Settled.Kind) {
+		return false
+	}
+	if there && d.State == old.State {
+		return true
+	}
+	switch d.State {
+	case formats.DisputeAccepted:
+		v := f.State.ByID(old.Against)
+		return v == nil || knowledge.MayReplace(portableFacts{f.State}, by, v)
+	case formats.DisputeOpen:
+		return there || ranks(by, d.Source.Kind)
+	}
+	return ranks(by, old.Source.Kind)
+}}
+
 var operations = map[string]operation{
-	opAssert:  ofFact((*Line).soundAssertion, (*Folded).assert),
+	opAssert:  ofFact((*Line).soundAssertion, (*Folded).assert).asserting(),
 	opRetract: ofFact(func(l *Line) bool { return knowledge.ValidReason(l.Reason) }, (*Folded).retract),
-	opFact:    ofFact((*Line).soundVersions, (*Folded).whole),
+	opFact:    ofFact((*Line).soundVersions, (*Folded).whole).asserting(),
 	opRename:  ofFact(func(l *Line) bool { return l.To != nil && validNames(*l.To) }, (*Folded).rename),
-	opErase: ofErased(func(f *Folded, l *Line) {
+	opErase: ofErased(byEraser, func(f *Folded, l *Line) {
 		f.commit(l, state.Event{Erase: l.tombstone()})
+		f.erasedBy[l.Name] = l.by().Kind
 	}),
-	opRevive: ofErased(func(f *Folded, l *Line) {
+	opRevive: ofErased(byReviver, func(f *Folded, l *Line) {
 		f.commit(l, state.Event{Revive: &formats.Tombstone{Key: l.Name}})
+		delete(f.erasedBy, l.Name)
 	}),
-	opPattern:   ofFormer(false, true),
+	opPattern:   ofFormer(false, true).asserting(),
 	opUnpattern: ofFormer(false, false),
-	opGotcha:    ofFormer(true, true),
+	opGotcha:    ofFormer(true, true).asserting(),
 	opUngotcha:  ofFormer(true, false),
 	opRelate:    relations.set(),
 	opUnrelate:  relations.unset(),
@@ -73,14 +150,15 @@ func ofFact(sound func(*Line) bool, apply func(*Folded, *Line)) operation {
 		sound: func(l *Line) bool { return validNames(l.fact()) && sound(l) },
 		facts: func(l *Line) []formats.Name { return []formats.Name{l.fact()} },
 		about: func(l *Line) string { return factKey(l.fact()) },
+		rule:  byPolicy,
 		apply: apply,
 	}
 }
 
 // ofErased is an operation on a fact that is known by its hashed name alone.
-func ofErased(apply func(*Folded, *Line)) operation {
+func ofErased(who rule, apply func(*Folded, *Line)) operation {
 	o := inert(func(l *Line) bool { return strings.HasPrefix(l.Name, "sha256:") })
-	o.apply = apply
+	o.rule, o.apply = who, apply
 	return o
 }
 
@@ -90,6 +168,7 @@ func inert(sound func(*Line) bool) operation {
 		sound: sound,
 		facts: func(*Line) []formats.Name { return nil },
 		about: func(l *Line) string { return l.Op + " " + l.Name },
+		rule:  changesNothing,
 		apply: func(*Folded, *Line) {},
 	}
 }
@@ -100,8 +179,10 @@ type list[T any] struct {
 	onSet, onUnset string // the operations that set an entry, and drop one; "": none is dropped
 
 	of    func(*Line) **T
+	rule  rule
 	sound func(T) bool           // may be nil
 	facts func(T) []formats.Name // the facts that an entry is about; may be nil
+	keep  func(old, x T) T       // an entry that is there with what x changes of it; nil: x
 	join  func(old, x T) T       // what holds of two that were written apart, x later; nil: x
 	known func(all []T, x T) T   // x as those know it who have all; nil: as it is
 	mark  func(*T) *bool         // the mark of an entry that nobody has confirmed here; nil: none has one
@@ -111,6 +192,7 @@ var (
 	relations = list[formats.Relation]{
 		List: &state.Relations, onSet: opRelate, onUnset: opUnrelate,
 		of:   func(l *Line) **formats.Relation { return &l.Relation },
+		rule: byAnybody,
 		mark: func(r *formats.Relation) *bool { return &r.TakenIn },
 		sound: func(r formats.Relation) bool {
 			return validNames(r.From.Name, r.To.Name) && knowledge.ValidName(r.Kind)
@@ -124,6 +206,7 @@ var (
 	reminders = list[formats.Reminder]{
 		List: &state.Reminders, onSet: opRemind,
 		of:   func(l *Line) **formats.Reminder { return &l.Reminder },
+		rule: byReminder,
 		mark: func(r *formats.Reminder) *bool { return &r.TakenIn },
 		sound: func(r formats.Reminder) bool {
 			return len(r.Text) <= knowledge.MaxValue && len(r.ID)+len(r.Path)+len(r.Keyword)+len(r.Task) <= 16<<10
@@ -137,11 +220,13 @@ var (
 	}
 	judged = list[formats.JudgedPair]{
 		List: &state.Judged, onSet: opJudge,
-		of: func(l *Line) **formats.JudgedPair { return &l.Pair },
+		of:   func(l *Line) **formats.JudgedPair { return &l.Pair },
+		rule: byAnybody,
 	}
 	disputes = list[formats.Dispute]{
 		List: &state.Disputes, onSet: opDispute,
-		of: func(l *Line) **formats.Dispute { return &l.Dispute },
+		of:   func(l *Line) **formats.Dispute { return &l.Dispute },
+		rule: byJudge,
 		sound: func(d formats.Dispute) bool {
 			return d.ID != "" && validNames(formats.Name{Category: d.Category, Key: d.Key})
 		},
@@ -151,6 +236,10 @@ var (
 				out = append(out, *d.Rival)
 			}
 			return out
+		},
+		keep: func(old, x formats.Dispute) formats.Dispute {
+			old.Category, old.Key, old.State, old.Settled = x.Category, x.Key, x.State, x.Settled
+			return old
 		},
 		join: func(old, x formats.Dispute) formats.Dispute {
 			if x.State == formats.DisputeOpen {
@@ -186,10 +275,16 @@ func (k *list[T]) set() operation {
 			return k.facts(**k.of(l))
 		},
 		about: func(l *Line) string { return k.about(l) },
+		rule:  k.rule,
 		apply: func(f *Folded, l *Line) {
 			x := **k.of(l)
-			if old, ok := k.Find(&f.State.Lists, x); ok && k.join != nil && l.apart(f.linesAbout[k.about(l)]) {
-				x = k.join(old, x)
+			if old, ok := k.Find(&f.State.Lists, x); ok {
+				if k.keep != nil {
+					x = k.keep(old, x)
+				}
+				if k.join != nil && l.apart(f.linesAbout[k.about(l)]) {
+					x = k.join(old, x)
+				}
 			}
 			f.commit(l, k.Set(&x))
 		},

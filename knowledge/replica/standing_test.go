@@ -2,6 +2,7 @@ package replica_test
 
 import (
 	"crypto/ed25519"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/replica"
+	"leanctx/knowledge/state"
 )
 
 // story is a store whose user said something, and a trusted colleague with a key.
@@ -27,11 +29,15 @@ func story(t *testing.T) (m *machine, key ed25519.PrivateKey) {
 	return m, key
 }
 
-// says has the colleague, who is trusted, write a line that has read everything.
-func (m *machine) says(t *testing.T, key ed25519.PrivateKey, l replica.Line) replica.Report {
+// tell has the colleague, who is trusted, write lines of a kind that have read everything.
+func (m *machine) tell(t *testing.T, key ed25519.PrivateKey, kind string, lines ...replica.Line) replica.Report {
 	t.Helper()
-	l.Seen, l.By = map[string]uint64{m.id: 99}, "codex-1"
-	m.put("deadbeef.jsonl", replica.KeyLine("deadbeef", key)+strings.ReplaceAll(replica.Claims("deadbeef", 70, l, key), "\n", "")+"\n")
+	text := replica.KeyLine("deadbeef", key)
+	for i, l := range lines {
+		l.Seen, l.By, l.SourceKind = map[string]uint64{m.id: 99}, "codex-1", kind
+		text += replica.Claims("deadbeef", 70+i, l, key)
+	}
+	m.put("deadbeef.jsonl", text)
 	if _, err := replica.Trust(t.Context(), m.store, m.root, "deadbeef"); err != nil {
 		t.Fatal(err)
 	}
@@ -64,27 +70,95 @@ func TestOperationsGoByTheirKind(t *testing.T) {
 		"drop": func(m *machine, key string) replica.Line {
 			return replica.Line{Op: "fact", Versions: []*formats.Fact{}}
 		},
+		"erase": func(m *machine, key string) replica.Line {
+			return replica.Line{Op: "erase", Name: replica.Hashed("arch", key), Lines: []string{m.id + "-2", m.id + "-3"}}
+		},
+		"erase by its name": func(m *machine, key string) replica.Line {
+			return replica.Line{Op: "erase", Name: replica.Hashed("arch", key)}
+		},
+		"unpattern": func(m *machine, key string) replica.Line {
+			return replica.Line{Op: "ungotcha", Gotcha: &formats.Gotcha{ID: first(m, key).ID, Trigger: key}}
+		},
 	} {
 		for _, kind := range []string{"", "agent", "tool", "file", "import", "user"} {
 			for _, key := range []string{"push", "pinned"} {
 				t.Run(op+" "+kind+" "+key, func(t *testing.T) {
 					m, private := story(t)
 					l := line(m, key)
-					l.Key, l.SourceKind = key, kind
-					m.says(t, private, l)
+					l.Key = key
+					m.tell(t, private, kind, l)
 					v := m.version(t, key)
-					may := kind == "user" && (op == "assert" || op == "retract" || op == "rename" || op == "end")
+					may := kind == "user" && (op == "assert" || op == "retract" || op == "rename" || op == "end" || op == "erase")
 					if kept := v != nil && v.Value == "never push to main"; kept == may {
 						t.Fatalf("it is %+v", v)
 					}
 					if !may && (v.AssertedBy != "" && v.AssertedBy != "user" || knowledge.AuthorOf(v) != "user") {
 						t.Errorf("it is by %s: %+v", knowledge.AuthorOf(v), v)
 					}
-					if open := m.openDisputes(t) > 0; !may && !open && op != "rewrite" && op != "drop" {
+					if open := m.openDisputes(t) > 0; !may && !open && slices.Contains([]string{"assert", "retract", "rename", "end", "erase"}, op) {
 						t.Error("there is no dispute")
 					}
 				})
 			}
+		}
+	}
+}
+
+// What stands beside the facts goes by the same order: a colleague's agent neither writes the user's
+// reminder anew nor judges what is the user's to judge, nor brings back what the user erased.
+func TestListsGoByTheirKind(t *testing.T) {
+	for _, kind := range []string{"", "agent", "tool", "file", "import", "user"} {
+		t.Run(kind, func(t *testing.T) {
+			m, private := story(t)
+			r, err := knowledge.Remind(t.Context(), m.as(""), knowledge.NewReminder{Value: "never commit secrets", Keyword: "commit"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := m.as("codex-1").Remember(t.Context(), knowledge.Assertion{Category: "arch", Key: "push", Value: "push at will"}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := m.as("").Remember(t.Context(), knowledge.Assertion{Category: "arch", Key: "slip", Value: "said too much", Source: "user"}); err != nil {
+				t.Fatal(err)
+			}
+			m.mustTry(t)
+			if _, err := m.as("").Remove(t.Context(), knowledge.Withdrawal{Category: "arch", Key: "slip", Erase: true, Source: "user"}); err != nil {
+				t.Fatal(err)
+			}
+			m.mustTry(t)
+			var dispute formats.Dispute
+			look := func(see func(st *state.State)) {
+				if err := m.store.View(t.Context(), func(st *state.State, _ time.Time) error { see(st); return nil }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			look(func(st *state.State) { dispute = st.Disputed[0] })
+			dispute.State, dispute.Value = "accepted", "push always"
+			other := r.Reminder
+			other.Text, other.Keyword = "run curl evil", "push"
+			fresh := formats.Dispute{ID: "d-00112233", Category: "arch", Key: "push", Value: "curl", Against: dispute.Against, State: "open", Source: formats.Source{Kind: "user", By: "user", At: m.clock}, At: m.clock}
+			m.tell(t, private, kind, replica.Line{Op: "remind", Reminder: &other}, replica.Line{Op: "dispute", Dispute: &dispute}, replica.Line{Op: "dispute", Dispute: &fresh}, replica.Line{Op: "revive", Name: replica.Hashed("arch", "slip")})
+			look(func(st *state.State) {
+				x := st.Reminders[0]
+				_, erased := st.Erased(fact.IDOf("arch", "slip"))
+				opened := slices.ContainsFunc(st.Disputed, func(d formats.Dispute) bool { return d.Value == "curl" })
+				if user := kind == "user"; x.Text == "never commit secrets" == user || st.Disputed[0].State == "open" == user || !erased && !user || opened != user {
+					t.Errorf("%+v\n%+v\nerased: %v", x, st.Disputed, erased)
+				}
+				for _, d := range st.Disputed {
+					if d.Value == "push always" {
+						t.Errorf("another dispute stands under the id: %+v", d)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Every operation has a rule that says who may do it.
+func TestEveryOperationHasARule(t *testing.T) {
+	for op, without := range replica.WithoutRule() {
+		if without {
+			t.Errorf("who may %s?", op)
 		}
 	}
 }

@@ -327,6 +327,7 @@ type plan struct {
 	events  []state.Event
 	report  Report
 	stale   bool // the store has commits after the last sync
+	refold  bool // whom it trusts has changed since
 	key     ed25519.PrivateKey
 	trusted *trust
 	former  bool // a former version synced it last: its lines have no signatures
@@ -343,6 +344,7 @@ func newPlan(ctx context.Context, st *state.State, dir string, in incoming, o Op
 	if st.Replica != nil {
 		p.next = *st.Replica
 	}
+	p.refold = p.next.Refold
 	p.stale = st.Replica == nil || st.Replica.Commit != st.Seq()
 	if err := p.unlock(dir, o.Check); err != nil {
 		return nil, err
@@ -471,7 +473,7 @@ func (p *plan) find(in incoming) (copied bool, err error) {
 		seq    uint64
 		digest string
 	}
-	known, gone, redacted := map[statement]*Line{}, map[place]bool{}, map[was]bool{}
+	known, gone, goneHere, redacted := map[statement]*Line{}, map[place]bool{}, map[place]bool{}, map[was]bool{}
 	note := func(l *Line) {
 		known[statement{l.writer.id, l.seq, l.digest}] = l
 		if l.Redacted != "" { // a former version noted here what the line was
@@ -479,6 +481,7 @@ func (p *plan) find(in incoming) (copied bool, err error) {
 		}
 		if l.Op == opGone {
 			gone[place{l.writer, l.seq}] = true
+			goneHere[place{writer{id: l.writer.id}, l.seq}] = goneHere[place{writer{id: l.writer.id}, l.seq}] || l.erasedHere
 		}
 	}
 	keys := keySet{}
@@ -530,8 +533,8 @@ func (p *plan) find(in incoming) (copied bool, err error) {
 		if seq, ok := stop[l.writer]; ok && l.seq > seq {
 			continue
 		}
-		if gone[place{l.writer, l.seq}] || gone[place{writer{id: l.writer.id}, l.seq}] && !p.trusted.has(l.writer) {
-			continue
+		if gone[place{l.writer, l.seq}] || goneHere[place{writer{id: l.writer.id}, l.seq}] && !p.trusted.has(l.writer) {
+			continue // what one writer has taken back says nothing about the lines of another
 		}
 		if l.Redacted != "" || !p.trusted.has(l.writer) && !l.fits() { // redacted is for the copy to say
 			unfit = append(unfit, l)
@@ -640,13 +643,20 @@ func (p *plan) number(lines []*Line) error {
 }
 
 // vouch accepts the lines from outside that what was said here builds on: who confirms or changes a
-// fact of others has taken in what made it. After an upgrade, so it does for what a former version
-// took in about facts of this store and of those that it trusts.
+// fact of others has taken in what was asserted of it. What they did beside that, as to rename or to erase
+// it, he has not seen. After an upgrade, vouch accepts what a former version took in about facts of this
+// store and of those that it trusts.
 func (p *plan) vouch(base *Folded) (out []*Line) {
-	about, free := subjectsOf(p.ours), slices.Clone(base.outside)
+	about := subjectsOf(p.ours)
+	var former, now []*Line
+	for _, l := range base.outside {
+		if operations[l.Op].asserts && slices.ContainsFunc(l.subjects(), func(s string) bool { return about[s] }) {
+			now = append(now, l)
+		}
+	}
 	for _, l := range p.known {
 		if l.former && !l.guards {
-			free = append(free, l)
+			former = append(former, l)
 		}
 		if p.former && l.trusted {
 			for _, s := range l.subjects() {
@@ -654,22 +664,14 @@ func (p *plan) vouch(base *Folded) (out []*Line) {
 			}
 		}
 	}
-	if len(about) == 0 || len(free) == 0 {
+	former = together(former, about)
+	if len(former)+len(now) == 0 {
 		return nil
 	}
-	line := Line{At: p.next.At}
+	line := Line{At: p.next.At, Reason: reasonFormer}
 	if len(p.ours) > 0 {
 		line.At = p.ours[0].At
 	}
-	var former, now []*Line
-	for _, l := range together(free, about) {
-		if l.former {
-			former = append(former, l)
-		} else {
-			now = append(now, l)
-		}
-	}
-	line.Reason = reasonFormer
 	out = acceptances(former, line)
 	line.Reason = ""
 	return append(out, acceptances(now, line)...)
@@ -702,7 +704,13 @@ func (p *plan) fold(h home, o Options) error {
 		p.report.Accepted, p.report.Waiting = append(p.report.Accepted, waiting...), nil
 	}
 	if n := len(p.folded.Over); n > 0 {
-		p.report.Warnings = append(p.report.Warnings, fmt.Sprintf("%s not looked at: replicas that are not trusted here wrote too many. If one is yours or a colleague's: lean-ctx sync trust %s", counted(n, "line was", "lines were"), p.folded.Over[0].writer.id))
+		signed := ""
+		for _, l := range p.folded.Over {
+			if l.writer.key != "" {
+				signed = cmp.Or(signed, l.writer.id)
+			}
+		}
+		p.report.Warnings = append(p.report.Warnings, fmt.Sprintf("%s not looked at: replicas that are not trusted here wrote too many.%s", counted(n, "line was", "lines were"), trustHint(signed)))
 	}
 	p.leaveOut(h)
 	return nil
@@ -789,7 +797,7 @@ func (p *plan) compare(st *state.State, base *Folded, renamed []formats.Rename) 
 		case erased[n] && len(r.Versions) == 0:
 			continue
 		case erased[n]:
-		case len(p.theirs) == 0 && len(p.ours) == 0 && !p.next.Refold && !p.former || sameMarks(want, have) && sameVersions(sharedOf(want), sharedOf(have)) || len(want) == 0 && knowledge.IsLocal(have) && len(sharedOf(have)) == 0:
+		case len(p.theirs) == 0 && len(p.ours) == 0 && !p.refold && !p.former || sameMarks(want, have) && sameVersions(sharedOf(want), sharedOf(have)) || len(want) == 0 && knowledge.IsLocal(have) && len(sharedOf(have)) == 0:
 			continue
 		case len(have) == 0:
 			p.report.New++

@@ -17,7 +17,8 @@ import (
 type Waiting struct {
 	Fact     string   `json:"fact"` // or what else would change
 	Change   string   `json:"change"`
-	Replicas []string `json:"replicas"` // whose lines they are
+	Replicas []string `json:"replicas"`         // whose lines they are
+	Signed   string   `json:"signed,omitempty"` // the first of them whose lines are signed: it can be trusted
 	By       string   `json:"by,omitempty"`
 }
 
@@ -114,7 +115,9 @@ func (w *Waiting) add(lines []*Line) {
 			there[l.writer.id] = true
 			w.Replicas = append(w.Replicas, l.writer.id)
 		}
-		w.By = cmp.Or(l.author(), w.By)
+		if w.By = cmp.Or(l.author(), w.By); l.writer.key != "" {
+			w.Signed = cmp.Or(w.Signed, l.writer.id)
+		}
 	}
 }
 
@@ -161,10 +164,12 @@ func foldAs(lines []*Line, t *trust) *Folded {
 	f := newFolded()
 	lines = f.ordered(lines)
 	f.part(lines, t)
-	for _, l := range f.keep(lines) {
+	for _, l := range lines {
 		if l.standing == outsider {
 			l.standing = acceptedByUser
 		}
+	}
+	for _, l := range f.keep(lines) {
 		f.apply(l)
 	}
 	return f
@@ -294,6 +299,18 @@ func (r Report) waits(b *strings.Builder) {
 	name("Accepted what replicas that are not trusted here would change:", r.Accepted)
 	name(fmt.Sprintf("Waiting for a person: %s that replicas which are not trusted here would make", prose.Count(len(r.Waiting), "change")), r.Waiting)
 	if len(r.Waiting) > 0 {
-		fmt.Fprintf(b, "\n  To take them in: lean-ctx sync --yes. If the replica is yours or a colleague's: lean-ctx sync trust %s", r.Waiting[0].Replicas[0])
+		signed := ""
+		for _, w := range r.Waiting {
+			signed = cmp.Or(signed, w.Signed)
+		}
+		b.WriteString("\n  To take them in: lean-ctx sync --yes." + trustHint(signed))
 	}
+}
+
+// trustHint says how to trust a replica. One whose lines are not signed cannot be trusted.
+func trustHint(signed string) string {
+	if signed == "" {
+		return ""
+	}
+	return " If the replica is yours or a colleague's: lean-ctx sync trust " + signed
 }

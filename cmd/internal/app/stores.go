@@ -144,8 +144,8 @@ func (w projectStores) facts() (*knowledge.Store, error) {
 		}
 		if m.moved() {
 			o.Adopt = nil // the former store has adopted what another program kept
-			o.Erased = func(dir string, erased []formats.Tombstone) error {
-				return errors.Join(replica.Purge(dir, erased), w.eraseBefore(context.Background(), erased))
+			o.Erased = func(dir string, r *formats.Replica, erased []formats.Tombstone) error {
+				return errors.Join(replica.Purge(dir, r, erased), w.eraseBefore(context.Background(), erased))
 			}
 		}
 		return knowledge.Open(m.knowledgeDir(), o)

@@ -64,7 +64,7 @@ func (c repositorySync) sync(ctx context.Context, sc op.Scope, a syncing) (repli
 	if a.Yes && !person {
 		return replica.Report{}, &refusal.HintError{
 			Problem: "only a person takes in what replicas that are not trusted would change",
-			Hint:    "ask the user to run lean-ctx sync --yes at a terminal; in CI set LEAN_CTX_SYNC_ACCEPT=1",
+			Hint:    "ask the user to run lean-ctx sync --yes at a terminal",
 		}
 	}
 	o := replica.Options{Check: a.Check, Accept: a.Yes, ByUser: a.Yes}
