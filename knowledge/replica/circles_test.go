@@ -433,8 +433,9 @@ func TestTwoMachinesOfOnePersonAskNothing(t *testing.T) {
 // only a claim, and makes nobody of what it says.
 func TestTrustedUserHasAName(t *testing.T) {
 	for _, trusted := range []bool{true, false} {
-		a, b, _ := pair(t)
-		a.user, b.user, b.alone = "Ann", "Bob", !trusted
+		a, b := newMachine(t, filepath.Join(t.TempDir(), "a"), 0), newMachine(t, filepath.Join(t.TempDir(), "b"), 0)
+		t.Cleanup(func() { _, _ = a.store.Close(), b.store.Close() })
+		a.user, b.user, b.alone = "Ann", "Bob", !trusted // before anything is said: a store asks once
 		say := func(m *machine, key, value string) {
 			t.Helper()
 			if _, err := m.as("cursor-a1").Remember(t.Context(), knowledge.Assertion{Category: "arch", Key: key, Value: value, Source: "user"}); err != nil {
