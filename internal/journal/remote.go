@@ -445,7 +445,8 @@ func (b *batch[S, E]) published(c *call[S, E], place uint64, doubtful bool) erro
 // failIfCanceled returns err, which ends the batch. If the caller's context ended before the server
 // answered, only this call fails, and the batch continues.
 func (b *batch[S, E]) failIfCanceled(c *call[S, E], err error) error {
-	if c.ctx.Err() == nil || !errors.Is(err, ErrOffline) {
+	left := errors.Is(err, ErrOffline) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Cause(c.ctx))
+	if c.ctx.Err() == nil || !left {
 		return err
 	}
 	c.fail(b.l.named(err))

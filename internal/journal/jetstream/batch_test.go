@@ -46,6 +46,22 @@ func TestLeaderOfABatch(t *testing.T) {
 			},
 			want: context.Canceled,
 		},
+		"goes, and nothing says that the server did not answer": {
+			leader: func(ctx context.Context, leave func()) error {
+				leave()
+				<-ctx.Done()
+				return context.Cause(ctx)
+			},
+			want: context.Canceled,
+		},
+		"runs out of time": {
+			leader: func(ctx context.Context, leave func()) error {
+				leave()
+				<-ctx.Done()
+				return fmt.Errorf("fetching: %w", context.DeadlineExceeded)
+			},
+			want: context.DeadlineExceeded,
+		},
 		"goes when it was served": {
 			other: func(ctx context.Context, leave func()) error {
 				leave()
