@@ -64,3 +64,14 @@ func TestHealthListsTheCostliestFirst(t *testing.T) {
 		}
 	}
 }
+
+// Health says how the text index is. It makes none where there is none: that would analyse every fact.
+func TestHealthMakesNoIndex(t *testing.T) {
+	s := testStore(t, nil)
+	s.remember(t, Assertion{Category: "architecture", Key: "db", Value: "PostgreSQL 16"})
+	s.open(t, nil)
+	r := must[advice.Report](t)(advice.Health(t.Context(), s.Store, NoArgs{}))
+	if made := s.Condition().Index.Pending; made != 0 || r.Index != "in memory, 1 fact" {
+		t.Errorf("%d facts were analysed; index: %s", made, r.Index)
+	}
+}

@@ -317,8 +317,11 @@ func (s *Store) Condition() Condition {
 }
 
 // OpenIndex opens the text index and searches it, so that [Store.Condition] tells how it is: an index
-// is opened at the first search, which sets a damaged one aside.
+// is opened at the first search, which sets a damaged one aside. Where there is none, none is made.
 func (s *Store) OpenIndex(ctx context.Context) error {
+	if !s.log.HasIndex() {
+		return nil
+	}
 	return s.log.Search(ctx, func(_ state.Reader, x *state.Index) error {
 		_, err := x.Frequencies(ctx, []string{"lean-ctx-looks-for-nothing"})
 		return err

@@ -71,12 +71,14 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.NoArgs) (r Repo
 	}
 	var all []*fact.Version // that hold and are active
 	var judged []formats.JudgedPair
-	empty := false
+	empty, facts := false, 0
 	err = s.View(ctx, func(st *state.State, now time.Time) error {
 		r = Report{Versions: st.VersionCount(), Contradictions: []OpenQuestion{}, Duplicates: []OpenQuestion{}, NearDuplicates: []Pair{}, Stale: []knowledge.Found{}, Damage: []string{}, SetAside: []string{}}
 		all = nil
 		same := values{}
+		facts = 0
 		for n, vs := range st.Sorted() {
+			facts++
 			current := fact.AllCurrent(vs, now)
 			active := slices.DeleteFunc(slices.Clone(current), func(v *fact.Version) bool { return v.ArchivedAt != nil })
 			switch {
@@ -116,6 +118,9 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.NoArgs) (r Repo
 	files := s.Condition()
 	if empty {
 		r.Gone = files.Witness
+	}
+	if x := &files.Index; !x.Stored && x.Pending == 0 { // it was not opened
+		x.Pending = facts
 	}
 	r.Index = indexStatus(files.Index)
 	r.damage(ctx, s, files)

@@ -347,6 +347,14 @@ type IndexStatus struct {
 	Newer   bool      // a newer version of the program wrote the one on disk: it is not used, and none is written
 }
 
+// HasIndex reports whether the index is opened, or can be opened from disk. Without one a search
+// analyses every fact.
+func (l *Log) HasIndex() bool {
+	l.index.mu.Lock()
+	defer l.index.mu.Unlock()
+	return l.index.index != nil || index.Exists(l.index.dir)
+}
+
 // IndexStatus tells about the index without opening it.
 func (l *Log) IndexStatus() IndexStatus {
 	l.index.mu.Lock()
