@@ -89,6 +89,9 @@ func (s *Store) Import(ctx context.Context, a PlanFile) (ImportedPlan, error) {
 	if err != nil {
 		return ImportedPlan{}, err
 	}
+	if name, err = s.planName(ctx, a.File, name); err != nil {
+		return ImportedPlan{}, err
+	}
 	file, err := plan.Parse(text)
 	if err == nil && len(file.Items) > maxItems {
 		err = fmt.Errorf("%d items, more than %d", len(file.Items), maxItems)
@@ -141,6 +144,43 @@ func (a PlanFile) read(root string) (text []byte, name string, err error) {
 		return nil, "", refusal.Argument("file", "%s %v", a.File, err)
 	}
 	return text, name, err
+}
+
+// planName is the name under which the plan in a file is known: it may have been imported by another
+// name of the same file, such as a link. Else it is the file's own name, not a link's.
+func (s *Store) planName(ctx context.Context, path, name string) (string, error) {
+	root := s.opts.ProjectRoot
+	info, err := os.Stat(path)
+	if err != nil || root == "" {
+		return name, nil // it was read a moment ago: the name that was given serves
+	}
+	names := map[string]bool{}
+	err = s.view(ctx, func(p project, _ time.Time) error {
+		for _, x := range p {
+			for _, item := range append(slices.Clone(x.FormerPlans), x.Plan) {
+				if file, _, ok := strings.Cut(item, "#"); ok {
+					names[file] = true
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil || names[name] {
+		return name, err
+	}
+	for _, known := range slices.Sorted(maps.Keys(names)) {
+		if other, err := os.Stat(filepath.Join(root, filepath.FromSlash(known))); err == nil && os.SameFile(info, other) {
+			return known, nil
+		}
+	}
+	real, err := filepath.EvalSymlinks(path)
+	realRoot, rootErr := filepath.EvalSymlinks(root)
+	if err == nil && rootErr == nil {
+		if own, within := formats.PathIn(realRoot, real); within {
+			return own, nil
+		}
+	}
+	return name, nil
 }
 
 // adopt returns the events that make the tasks be as a plan says: each new or changed task whole.

@@ -707,3 +707,33 @@ func TestExportFollowsNoLinkOutOfTheProject(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 }
+
+// A file is one plan, whatever name of it is given: a link, a hard link, a path with detours.
+func TestPlanUnderTwoNames(t *testing.T) {
+	root := t.TempDir()
+	s := open(t, t.TempDir(), &Options{ProjectRoot: root})
+	at := func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) }
+	for _, err := range []error{
+		os.MkdirAll(at("docs"), 0o700),
+		os.WriteFile(at("docs/PLAN.md"), []byte(planText), 0o600),
+		os.WriteFile(at("COPY.md"), []byte(planText), 0o600),
+		os.Link(at("docs/PLAN.md"), at("hard.md")),
+	} {
+		if err != nil {
+			t.Skip(err)
+		}
+	}
+	names := []string{"docs/PLAN.md", "docs/../docs/./PLAN.md", "hard.md"}
+	if os.Symlink("docs/PLAN.md", at("PLAN.md")) == nil && os.Symlink("docs", at("d")) == nil {
+		names = append([]string{"PLAN.md"}, append(names, "PLAN.md", "d/PLAN.md")...)
+	}
+	for i, name := range names {
+		r, err := s.Import(t.Context(), PlanFile{File: at(name)})
+		if err != nil || (r.Created == 0) != (i > 0) || r.File != "docs/PLAN.md" {
+			t.Errorf("%s: %s, %v", name, r.Text(), err)
+		}
+	}
+	if r, err := s.Import(t.Context(), PlanFile{File: at("COPY.md")}); err != nil || r.Created == 0 || r.File != "COPY.md" {
+		t.Errorf("a copy is another plan: %s, %v", r.Text(), err)
+	}
+}
