@@ -251,7 +251,7 @@ func (p *messages) reading(r reader, unread []*message, n int, now time.Time) *r
 func (p *messages) read(r reader, x *reading) position {
 	p.remove(r.own(), x.Direct)
 	p.remove(r.typed(), x.Typed)
-	return position{Cursor: max(r.at.Cursor, x.Upto), Ahead: x.Ahead}
+	return position{Cursor: max(r.at.Cursor, x.Upto), Ahead: x.Ahead}.within(p.last)
 }
 
 // remove removes messages of a recipient by their numbers.

@@ -251,7 +251,7 @@ type opened struct {
 // a team can write any: an event with others is void, so that none reaches an answer.
 func (e event) sound() bool {
 	return prose.IsWord(e.By) && (e.Agent == nil || e.Agent.sound()) && (e.Post == nil || e.Post.sound()) &&
-		(e.Claim == nil || prose.IsWord(e.Claim.Holder)) && (e.Handoff == nil || e.Handoff.sound())
+		(e.Claim == nil || prose.IsWord(e.Claim.Holder) && e.Claim.Sound()) && (e.Handoff == nil || e.Handoff.sound())
 }
 
 func (a *agent) sound() bool {
@@ -268,13 +268,41 @@ func (h *handoffRecord) sound() bool {
 	return prose.IsWord(h.ID, h.From, h.To, h.State) && prose.IsWord(h.Tasks...)
 }
 
+// maxStep is how far a number may lie above the last of its kind. They are given one by one, but a
+// former version of another machine may have counted what is void here. A member of a team that sets
+// the largest number would end all that come after it.
+const maxStep = 1 << 20
+
+// follows reports whether the numbers of an event come after those that were given.
+func (p *project) follows(e event) bool {
+	next := func(number, last uint64) bool { return number <= last || number-last <= maxStep }
+	return (e.Post == nil || next(e.Post.Number, p.messages.last)) && (e.Claim == nil || next(e.Claim.Token, p.fence)) &&
+		(e.Handoff == nil || next(e.Handoff.Number, p.handed))
+}
+
+// within is the agent with no message read that was not posted yet.
+func (a *agent) within(last uint64) *agent {
+	if a.Cursor <= last && (len(a.Ahead) == 0 || a.Ahead[len(a.Ahead)-1] <= last && slices.IsSorted(a.Ahead)) {
+		return a
+	}
+	x := *a
+	x.position = x.position.within(last)
+	return &x
+}
+
+// within is the position with no message read that was not posted yet.
+func (at position) within(last uint64) position {
+	at.Cursor, at.Ahead = min(at.Cursor, last), slices.DeleteFunc(slices.Sorted(slices.Values(at.Ahead)), func(n uint64) bool { return n > last })
+	return at
+}
+
 func (s *state) fold(e event, at time.Time) {
 	p := s.projects[e.Project]
 	if p == nil {
 		p = newProject("")
 		s.projects[e.Project] = p
 	}
-	if !e.sound() {
+	if !e.sound() || !p.follows(e) {
 		return
 	}
 	if e.Open != nil {
@@ -282,7 +310,7 @@ func (s *state) fold(e event, at time.Time) {
 	}
 	switch {
 	case e.Agent != nil:
-		p.agents[e.Agent.ID] = e.Agent
+		p.agents[e.Agent.ID] = e.Agent.within(p.messages.last)
 		s.owners[e.Agent.ID] = e.Project
 	case e.Post != nil:
 		p.post(e.Post)
@@ -373,13 +401,35 @@ func (machine) Decode(data []byte) (*state, error) {
 	return s, nil
 }
 
+// maxNumber is the largest number that a snapshot may have. Nobody reaches it by steps.
+const maxNumber = 1 << 62
+
 // clean drops what is not sound: a snapshot may come from another machine.
 func (x *section) clean() {
 	x.Agents = slices.DeleteFunc(x.Agents, func(a *agent) bool { return a == nil || !a.sound() })
-	x.Claims = slices.DeleteFunc(x.Claims, func(l *lease.Lease) bool { return l == nil || !prose.IsWord(l.Holder) })
-	x.Handoffs = slices.DeleteFunc(x.Handoffs, func(h *handoffRecord) bool { return h == nil || !h.sound() })
-	bad := func(m *message) bool { return m == nil || !m.sound() }
+	x.Claims = slices.DeleteFunc(x.Claims, func(l *lease.Lease) bool {
+		return l == nil || !prose.IsWord(l.Holder) || !l.Sound() || l.Token > maxNumber
+	})
+	x.Handoffs = slices.DeleteFunc(x.Handoffs, func(h *handoffRecord) bool { return h == nil || !h.sound() || h.Number > maxNumber })
+	bad := func(m *message) bool { return m == nil || !m.sound() || m.Number > maxNumber }
 	x.Scratchpad, x.Findings = slices.DeleteFunc(x.Scratchpad, bad), slices.DeleteFunc(x.Findings, bad)
+	for _, last := range []*uint64{&x.Messages, &x.Fence, &x.Handed} {
+		if *last > maxNumber {
+			*last = 0
+		}
+	}
+	for _, m := range slices.Concat(x.Scratchpad, x.Findings) {
+		x.Messages = max(x.Messages, m.Number)
+	}
+	for _, l := range x.Claims {
+		x.Fence = max(x.Fence, l.Token)
+	}
+	for _, h := range x.Handoffs {
+		x.Handed = max(x.Handed, h.Number)
+	}
+	for i, a := range x.Agents {
+		x.Agents[i] = a.within(x.Messages)
+	}
 }
 
 func (x *section) project() *project {

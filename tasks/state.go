@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -172,7 +173,7 @@ func (c *change) sound() bool {
 }
 
 func (r *record) sound() bool {
-	return r.State.known() && prose.IsWord(r.ID, r.Parent) && prose.IsWord(r.After...) &&
+	return r.State.known() && r.Task.Messages >= 0 && r.Task.Messages <= math.MaxInt32 && prose.IsWord(r.ID, r.Parent) && prose.IsWord(r.After...) &&
 		!slices.ContainsFunc(r.History, func(h Transition) bool { return !h.From.known() || !h.To.known() || !prose.IsWord(h.Parent) })
 }
 
@@ -182,7 +183,11 @@ func (s State) known() bool { return s == "" || slices.Contains(allStates(), s) 
 func (s *state) fold(e event, at time.Time) {
 	switch {
 	case e.Create != nil && e.Create.ID != "" && e.Create.sound(): // one without an id would be its own parent
-		s.put(new(*e.Create))
+		r := *e.Create
+		if r.UpdatedAt.After(at) { // else no change would count until then
+			r.UpdatedAt = at
+		}
+		s.put(&r)
 	case e.Change != nil && e.Change.sound():
 		// The task may be missing because its commit was damaged; the journal reports
 		// that.

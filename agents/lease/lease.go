@@ -56,6 +56,10 @@ func (l *Lease) Expired(clock time.Time) bool {
 	return !clock.Before(l.Until()) || l.Since.Sub(clock) > MaxTTL
 }
 
+// Sound reports whether the lease lasts as long as one can. A member of a team may have written
+// another.
+func (l *Lease) Sound() bool { return l.Seconds >= 0 && l.Seconds <= int64(MaxTTL/time.Second) }
+
 // HandedTo is the lease with another holder and a new token. The new holder has not seen
 // it yet, so it gets at least the standard time.
 func (l *Lease) HandedTo(agent string, token uint64, clock time.Time) *Lease {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -68,11 +69,14 @@ type state struct{ shares map[string]*shared }
 // team can write any: a share with others is void, so that none reaches an answer.
 func (x *shared) sound() bool {
 	return strings.HasPrefix(x.ID, "s-") && !strings.ContainsAny(x.ID, `/\`) && prose.IsWord(x.ID, x.From, x.To) &&
-		prose.IsWord(x.Seen...) && prose.IsWord(x.PulledBy...) &&
+		prose.IsWord(x.Seen...) && prose.IsWord(x.PulledBy...) && !slices.ContainsFunc(slices.Collect(maps.Values(x.Places)), place.odd) &&
 		!slices.ContainsFunc(x.Files, func(f stored) bool {
-			return !filepath.IsLocal(filepath.FromSlash(f.Path)) || !prose.IsWord(f.Redacted...)
+			return !filepath.IsLocal(filepath.FromSlash(f.Path)) || !prose.IsWord(f.Redacted...) || min(f.Tokens, f.Bytes) < 0 || max(f.Tokens, f.Bytes) > math.MaxInt32
 		})
 }
+
+// odd reports whether no answer can have ended there.
+func (p place) odd() bool { return min(p.File, p.Bytes) < 0 || max(p.File, p.Bytes) > math.MaxInt32 }
 
 func (s *state) fold(e event) {
 	if e.Push != nil && e.Push.sound() {
@@ -81,7 +85,7 @@ func (s *state) fold(e event) {
 	for _, id := range e.Clear {
 		delete(s.shares, id)
 	}
-	if e.Pull == nil || !prose.IsWord(e.Pull.By) {
+	if e.Pull == nil || !prose.IsWord(e.Pull.By) || e.Pull.Upto.odd() {
 		return
 	}
 	for _, id := range e.Pull.IDs {

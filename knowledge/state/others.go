@@ -25,9 +25,56 @@ func (machine) Others(events []Event) []Event {
 			e.Replace = &Replacement{Renames: e.Replace.Renames}
 		}
 		e.others = true
+		e.bound()
 		out = append(out, e)
 	}
 	return out
+}
+
+// maxCount is the most that a count of a member is taken for. Nobody confirms a fact so often, and the
+// next confirmation must not make a negative number of it.
+const maxCount = 1_000_000
+
+// bound puts the numbers of a member's event between their limits.
+func (e *Event) bound() {
+	count := func(all ...*int) {
+		for _, n := range all {
+			*n = min(max(*n, 0), maxCount)
+		}
+	}
+	sure := func(all ...*float64) {
+		for _, x := range all {
+			*x = min(max(*x, 0), 1)
+		}
+	}
+	sources := func(all []formats.Source) {
+		for i := range all {
+			sure(&all[i].Confidence)
+			for j := range all[i].Files {
+				all[i].Files[j].Size = max(all[i].Files[j].Size, 0)
+			}
+		}
+	}
+	if v := e.Put; v != nil {
+		count(&v.RetrievalCount, &v.ConfirmationCount, &v.FeedbackUp, &v.FeedbackDown, &v.RevisionCount)
+		sure(&v.Confidence)
+		sources(v.Sources)
+	}
+	if c := e.Confirm; c != nil {
+		sure(&c.Confidence, &c.Source.Confidence)
+	}
+	if g := e.Gotcha; g != nil {
+		count(&g.Occurrences)
+		sure(&g.Confidence)
+	}
+	for _, r := range []*formats.Relation{e.Relate, e.Unrelate} {
+		if r != nil {
+			count(&r.Count)
+		}
+	}
+	if d := e.Dispute; d != nil {
+		sure(&d.Confidence, &d.Source.Confidence)
+	}
 }
 
 // OthersState is [journal.WaryOfStates.OthersState].

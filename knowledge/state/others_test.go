@@ -12,6 +12,7 @@ import (
 
 	"leanctx/formats"
 	"leanctx/internal/journal"
+	"leanctx/internal/proctest"
 	"leanctx/knowledge/fact"
 )
 
@@ -233,5 +234,57 @@ func TestManyVersionsOfOneFact(t *testing.T) {
 	few := fold(1000)
 	if many := fold(8000); many > 24*few+200*time.Millisecond {
 		t.Errorf("8,000 versions take %v, 1,000 take %v", many, few)
+	}
+}
+
+// No number that a member writes into an event makes a count negative, or a fact surer than sure, also
+// after the next confirmation. Each integer of each event is tried.
+func TestNumbersOfAMemberAreBounded(t *testing.T) {
+	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	v := &fact.Version{}
+	if err := json.Unmarshal([]byte(version("f-1", "day", "never on fridays", "user")), v); err != nil {
+		t.Fatal(err)
+	}
+	v.Sources[0].Files = []formats.FileState{{Ref: "a.go:1", Checksum: "0011223344556677", Size: 1, Modified: at}}
+	for _, e := range []Event{
+		{Put: v},
+		{Relate: &formats.Relation{From: formats.RelationEnd{Name: formats.Name{Category: "deploy", Key: "day"}}, To: formats.RelationEnd{Name: formats.Name{Category: "deploy", Key: "k"}}, Kind: "supports", CreatedAt: at, Count: 1}},
+		{Gotcha: &formats.Gotcha{ID: "g-1", Trigger: "t", Resolution: "r", Severity: "critical", Occurrences: 1, FirstSeen: at, LastSeen: at, Confidence: .5}},
+		{Replica: &formats.Replica{ID: "aaaaaaaa", Seq: 1, Seen: map[string]uint64{"bbbbbbbb": 1}, Lines: 1, Commit: 1}},
+	} {
+		proctest.Extremes(t, e, func(name string, e Event) {
+			text, err := json.Marshal(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := &feed{}
+			f.commit(day, string(text)+`,{"put":`+version("f-2", "other", "x", "user")+`}`)
+			f.commit("2026-03-01T00:00:01Z", `{"confirm":{"category":"deploy","key":"day","id":"f-1","confidence":1,"source":{"kind":"user","at":"2026-03-01T00:00:01Z"}}}`)
+			l := f.open(t, t.TempDir())
+			defer l.Close()
+			must(t, l.View(t.Context(), func(s *State) error {
+				if s.Replica != nil {
+					t.Errorf("%s: a replica", name)
+				}
+				for _, vs := range s.All() {
+					for _, v := range vs {
+						for _, count := range []int{v.RetrievalCount, v.ConfirmationCount, v.FeedbackUp, v.FeedbackDown, v.RevisionCount} {
+							if count < 0 || count > maxCount+1 {
+								t.Errorf("%s: %+v", name, v)
+							}
+						}
+						if x := fact.Salience(v, at, fact.Retrievals{}); x < 0 || x > 1000 {
+							t.Errorf("%s: salience %v", name, x)
+						}
+					}
+				}
+				for _, r := range s.Relations {
+					if r.Count < 0 || r.Count > maxCount {
+						t.Errorf("%s: %+v", name, r)
+					}
+				}
+				return nil
+			}))
+		})
 	}
 }
