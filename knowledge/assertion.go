@@ -152,9 +152,9 @@ func (s *Store) evidence(ref string, confidence float64) (x Source, unchecked st
 			x.By = ""
 		}
 	default:
-		x.Ref = s.files.Relative(x.Ref)
-		now, err := s.files.Read(x.Ref)
-		if err != nil {
+		var now *formats.FileState
+		var err error
+		if x.Ref, now, err = s.files.Read(x.Ref); err != nil {
 			return x, err.Error()
 		}
 		if now == nil {

@@ -13,7 +13,7 @@ import (
 // On is the same store for the same caller, who says what it works on, in a
 // sentence. That goes before what its tasks say; nothing is stored.
 func (s *Store) On(task string) *Store {
-	return &Store{core: s.core, actor: s.actor, task: prose.Clip(task, 2000)}
+	return &Store{core: s.core, actor: s.actor, files: s.files, task: prose.Clip(task, 2000)}
 }
 
 // Task is what the caller is working on, "" where that is not known.

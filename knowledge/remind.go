@@ -48,7 +48,7 @@ func Remind(ctx context.Context, s *Store, a NewReminder) (Reminded, error) {
 	in := input{secrets: s.secrets}
 	x := formats.Reminder{
 		Text: in.value("value", a.Value), State: reminder.StateOpen, CreatedBy: s.actor.Agent,
-		Path: in.text("path", a.Path), Keyword: in.text("keyword", a.Keyword), Task: in.text("task", a.Task),
+		Path: s.Relative(in.text("path", a.Path)), Keyword: in.text("keyword", a.Keyword), Task: in.text("task", a.Task),
 	}
 	if in.err != nil {
 		return Reminded{}, in.err

@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"slices"
 	"time"
 
 	"leanctx/formats"
@@ -55,4 +56,35 @@ func reread(f state.Facts, v *fact.Version) (files []formats.FileState) {
 		return nil
 	}
 	return files
+}
+
+// Relative is a source with the paths of the project in it as they are kept: see [sourcefile.Files.Relative].
+func (s *Store) Relative(ref string) string { return s.files.Relative(ref) }
+
+// Located is a version whose sources are as they are kept now. A former version of the program left
+// absolute paths in them.
+func (s *Store) Located(v *fact.Version) *fact.Version {
+	changed := false
+	for i, x := range v.Sources {
+		if ref := s.Relative(x.Ref); ref != x.Ref {
+			if !changed {
+				w := *v
+				w.Sources = slices.Clone(v.Sources)
+				v, changed = &w, true
+			}
+			v.Sources[i].Ref = ref
+		}
+	}
+	return v
+}
+
+// LocatedDispute is [Store.Located] for a dispute.
+func (s *Store) LocatedDispute(d formats.Dispute) formats.Dispute {
+	d.Source.Ref = s.Relative(d.Source.Ref)
+	if d.Settled != nil {
+		x := *d.Settled
+		x.Ref = s.Relative(x.Ref)
+		d.Settled = &x
+	}
+	return d
 }

@@ -94,7 +94,7 @@ func TestSourceThatIsNotThereIsTold(t *testing.T) {
 		"the talk on Tuesday": "",
 		"user":                "",
 		"tool:auth.ts":        "",
-		filepath.Dir(file):    "\n  Source " + filepath.Dir(file) + " is a directory: it will not be checked",
+		filepath.Dir(file):    "\n  Source . is a directory: it will not be checked",
 	} {
 		_, said, _ := strings.Cut(s.remember(t, Assertion{Category: "c", Value: "said in " + source, Source: source}).Text(), ")")
 		if !strings.HasPrefix(said, want) || want == "" && strings.Contains(said, "Source") {

@@ -29,6 +29,7 @@ type Actor struct {
 	Kind    string // KindAgent unless it is empty; else KindUser, KindTool
 	Session string // what the existing program calls source_session
 	Remote  bool   // it speaks for a user of another machine, whose name is not known
+	Dir     string // where it works, so that it may name files from there; empty: nowhere in particular
 }
 
 func (a Actor) kind() string { return cmp.Or(a.Kind, KindAgent) }
@@ -53,6 +54,8 @@ func (a Actor) Name() string {
 // Options of a store. The zero value works.
 type Options struct {
 	ProjectRoot string
+	Home        string          // the user's home directory, which a source may call ~; may be empty
+	WorkTrees   func() []string // lists the roots of the project's other work trees; may be nil
 	ProjectHash string
 	LongLived   bool             // a server: snapshots and archiving happen in the background
 	Now         func() time.Time // default time.Now
@@ -94,7 +97,8 @@ type Options struct {
 type Store struct {
 	*core
 	actor Actor
-	task  string // what the caller says it works on; see On
+	files *sourcefile.Files // of the project, which sources name, as the caller sees them
+	task  string            // what the caller says it works on; see On
 }
 
 // core is what all handles on a store share.
@@ -103,7 +107,6 @@ type core struct {
 	opts    Options
 	log     *state.Log
 	secrets *secret.Redactor
-	files   *sourcefile.Files // of the project, which sources name
 	use     *usage.Record
 	vectors vectorSync
 	eraser  eraser
@@ -146,7 +149,6 @@ func Open(dir string, o *Options) (*Store, error) {
 	c.vectors.maxLearn, c.vectors.maxLearnServer = maxLearn, maxLearnServer
 	c.vectors.logger, c.vectors.now, c.vectors.longLived = c.opts.Logger, c.opts.Now, c.opts.LongLived
 	c.use = usage.Open(dir, c.opts.Now)
-	c.files = sourcefile.New(c.opts.ProjectRoot)
 	c.secrets = cmp.Or(c.opts.Redactor, secret.BuiltIn())
 	c.eraser = eraser{dir: dir, log: log, vectors: &c.vectors, notices: &c.notices, team: c.opts.Team != nil, others: c.opts.Erased}
 	c.person = sync.OnceValue(func() string {
@@ -158,7 +160,7 @@ func Open(dir string, o *Options) (*Store, error) {
 	})
 	c.caches.init()
 	c.advice.log, c.advice.logger, c.advice.caches = log, c.opts.Logger, &c.caches
-	s := &Store{core: c}
+	s := &Store{core: c, files: sourcefile.New(c.opts.ProjectRoot, c.opts.Home, c.opts.WorkTrees)}
 	c.work.start(s)
 	return s, nil
 }
@@ -168,7 +170,7 @@ func Open(dir string, o *Options) (*Store, error) {
 func (s *Store) As(a Actor) *Store {
 	a.Agent, _ = s.Redact(a.Agent)
 	a.Session, _ = s.Redact(a.Session)
-	return &Store{core: s.core, actor: a}
+	return &Store{core: s.core, actor: a, files: s.files.At(a.Dir)}
 }
 
 // Close ends background work. A store that is not long-lived may spend a
@@ -266,7 +268,7 @@ func (s *Store) UpdateSome(ctx context.Context, decide func(state.Reader, time.T
 // authored are the events of a commit with its author first. Nobody signs what is done
 // in the background.
 func (s *Store) authored(events []state.Event) []state.Event {
-	if len(events) == 0 || events[0].Author != nil || s.actor == (Actor{}) {
+	if len(events) == 0 || events[0].Author != nil || s.actor == (Actor{Dir: s.actor.Dir}) {
 		return events
 	}
 	return append([]state.Event{{Author: s.author()}}, events...)

@@ -65,7 +65,7 @@ func Why(ctx context.Context, s *knowledge.Store, q Subject) (r Provenance, err 
 	retrievals := s.Retrievals()
 	err = s.View(ctx, func(st *state.State, now time.Time) error {
 		ok := false
-		if r, ok = why(st, q, now, s.SourceState, retrievals); !ok {
+		if r, ok = why(st, q, now, s, retrievals); !ok {
 			return knowledge.NotFound(q.Category, q.Key)
 		}
 		return nil
@@ -74,7 +74,7 @@ func Why(ctx context.Context, s *knowledge.Store, q Subject) (r Provenance, err 
 }
 
 // why is false where there never was such a fact.
-func why(st *state.State, q Subject, now time.Time, sourceState func(*fact.Version, time.Time) string, retrievals func(*fact.Version) fact.Retrievals) (Provenance, bool) {
+func why(st *state.State, q Subject, now time.Time, s *knowledge.Store, retrievals func(*fact.Version) fact.Retrievals) (Provenance, bool) {
 	q.Category, q.Key = knowledge.Present(st, q.Category, q.Key)
 	r := Provenance{Category: q.Category, Key: q.Key}
 	vs := st.Versions(fact.IDOf(q.Category, q.Key))
@@ -91,7 +91,7 @@ func why(st *state.State, q Subject, now time.Time, sourceState func(*fact.Versi
 		r.Disputes = append(r.Disputes, knowledge.DisputeInfoOf(st, d, now))
 	}
 	for _, v := range slices.Backward(vs) {
-		b := VersionProvenance{ended: fact.EndGiven(v), SourceState: sourceState(v, now), Salience: fact.Salience(v, now, retrievals(v)), Entry: entry(v, vs, now), Category: v.Category, Imported: string(v.ImportedFrom), Sources: v.Sources, Questions: v.Questions, Earlier: v.Beliefs, Kind: fact.KindOf(v).Name, Standing: fact.Standing(v)}
+		b := VersionProvenance{ended: fact.EndGiven(v), SourceState: s.SourceState(v, now), Salience: fact.Salience(v, now, retrievals(v)), Entry: entry(v, vs, now), Category: v.Category, Imported: string(v.ImportedFrom), Sources: s.Located(v).Sources, Questions: v.Questions, Earlier: v.Beliefs, Kind: fact.KindOf(v).Name, Standing: fact.Standing(v)}
 		if fact.Decays(v) {
 			b.HalfLife = int(fact.KindOf(v).HalfLife.Hours() / 24)
 		}

@@ -14,11 +14,11 @@ import (
 	"leanctx/knowledge/state"
 )
 
-// diff returns the lines that make the shared part of st of what was folded. They have
+// diff returns the lines that make the shared part of st, the state of s, of what was folded. They have
 // no id yet, and stand in the order of their times, none before least. Afterwards f has
 // them folded in. renamed are the renames of st that are among them.
-func (f *Folded) diff(st *state.State, least time.Time) (lines []*Line, renamed []formats.Rename) {
-	d := differ{f: f, st: st, earliest: least}
+func (f *Folded) diff(s *knowledge.Store, st *state.State, least time.Time) (lines []*Line, renamed []formats.Rename) {
+	d := differ{s: s, f: f, st: st, earliest: least}
 	d.erasures()
 	d.renames()
 	for _, n := range names(d.st, d.f.State) {
@@ -33,6 +33,7 @@ func (f *Folded) diff(st *state.State, least time.Time) (lines []*Line, renamed 
 
 // differ finds what was done in a store since its lines were folded.
 type differ struct {
+	s        *knowledge.Store
 	f        *Folded
 	st       *state.State
 	earliest time.Time // before any time that a line may have
@@ -172,6 +173,9 @@ func sharedOf(vs []*fact.Version) (out []*fact.Version) {
 // fact finds what was asserted of one fact.
 func (d *differ) fact(n fact.ID) {
 	now, before := sharedOf(d.st.Versions(n)), d.f.State.Versions(n)
+	for i, v := range now {
+		now[i] = d.s.Located(v)
+	}
 	switch {
 	case len(now) == 0 && len(d.st.Versions(n)) > 0:
 		d.withdraw(n, before)

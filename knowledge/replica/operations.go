@@ -185,7 +185,10 @@ type list[T any] struct {
 	keep  func(old, x T) T       // an entry that is there with what x changes of it; nil: x
 	join  func(old, x T) T       // what holds of two that were written apart, x later; nil: x
 	known func(all []T, x T) T   // x as those know it who have all; nil: as it is
-	mark  func(*T) *bool         // the mark of an entry that nobody has confirmed here; nil: none has one
+
+	locate func(*knowledge.Store, T) T // an entry with paths as they are kept now; nil: it has none
+
+	mark func(*T) *bool // the mark of an entry that nobody has confirmed here; nil: none has one
 }
 
 var (
@@ -207,6 +210,10 @@ var (
 		List: &state.Reminders, onSet: opRemind,
 		of:   func(l *Line) **formats.Reminder { return &l.Reminder },
 		rule: byReminder,
+		locate: func(s *knowledge.Store, r formats.Reminder) formats.Reminder {
+			r.Path = s.Relative(r.Path)
+			return r
+		},
 		mark: func(r *formats.Reminder) *bool { return &r.TakenIn },
 		sound: func(r formats.Reminder) bool {
 			return len(r.Text) <= knowledge.MaxValue && len(r.ID)+len(r.Path)+len(r.Keyword)+len(r.Task) <= 16<<10
@@ -224,7 +231,7 @@ var (
 		rule: byAnybody,
 	}
 	disputes = list[formats.Dispute]{
-		List: &state.Disputes, onSet: opDispute,
+		List: &state.Disputes, onSet: opDispute, locate: (*knowledge.Store).LocatedDispute,
 		of:   func(l *Line) **formats.Dispute { return &l.Dispute },
 		rule: byJudge,
 		sound: func(d formats.Dispute) bool {
@@ -330,6 +337,9 @@ func (k *list[T]) diff(d *differ) {
 				continue // nobody has said it here: it is as the lines have it, or they are held
 			}
 			confirmed = d.f.takenIn(k.aboutEntry(x))
+		}
+		if k.locate != nil {
+			x = k.locate(d.s, x)
 		}
 		now[i] = x
 		if k.known != nil {

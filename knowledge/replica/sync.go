@@ -128,7 +128,7 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 	var planned uint64
 	plan := func(st *state.State, now time.Time) (err error) {
 		planned = st.Seq()
-		p, err = newPlan(ctx, st, s.Dir(), in, o, now)
+		p, err = newPlan(ctx, s, st, in, o, now)
 		return err
 	}
 	for again := range maxPlans {
@@ -339,7 +339,8 @@ func (p *plan) all() []*Line { return slices.Concat(p.known, p.ours, p.theirs) }
 // idle reports whether there is nothing to commit.
 func (p *plan) idle() bool { return len(p.ours)+len(p.theirs) == 0 && !p.stale }
 
-func newPlan(ctx context.Context, st *state.State, dir string, in incoming, o Options, now time.Time) (*plan, error) {
+func newPlan(ctx context.Context, s *knowledge.Store, st *state.State, in incoming, o Options, now time.Time) (*plan, error) {
+	dir := s.Dir()
 	p := &plan{ctx: ctx}
 	if st.Replica != nil {
 		p.next = *st.Replica
@@ -367,7 +368,7 @@ func newPlan(ctx context.Context, st *state.State, dir string, in incoming, o Op
 		return nil, err
 	}
 	var renamed []formats.Rename
-	p.ours, renamed = base.diff(st, p.next.At)
+	p.ours, renamed = base.diff(s, st, p.next.At)
 	p.ours = append(p.vouch(base), p.ours...)
 	if err := p.sign(in.project, copied); err != nil {
 		return nil, err

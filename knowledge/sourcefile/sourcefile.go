@@ -7,6 +7,13 @@
 // [Files.Compare] tells whether that checksum still holds. It asks the file
 // system for size and time first and reads the file only if one of them changed.
 //
+// # Paths
+//
+// A source is kept relative to the root of its work tree, so that it holds in every clone and says
+// nothing of this machine. It may be named from a directory in the project, by an absolute path,
+// through a symbolic link, or in another work tree of the project; see [Files.Relative]. A file
+// is looked for in the caller's work tree first. It is gone if none of them has it.
+//
 // What always holds:
 //
 //   - Only regular files inside the project are read, through an os.Root: a link
@@ -58,12 +65,6 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Ref + " " + e.Reason }
 
-// Files are the files of a project. It is safe for concurrent use.
-type Files struct{ root string }
-
-// New is the files of the project at root. An empty root has none.
-func New(root string) *Files { return &Files{root} }
-
 var (
 	lines    = formats.Regexp(`^(.+?):([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?$`)
 	filename = formats.Regexp(`^[^\s:]*[^\s:/.][^\s:/]*\.[A-Za-z][A-Za-z0-9]{0,7}$`)
@@ -83,80 +84,46 @@ func parse(ref string) (path string, first, last int) {
 	return m[1], first, last
 }
 
-// inside is a path relative to the project's root. ok is false for a path that
-// leads out of it.
-func (f *Files) inside(path string) (rel string, ok bool) {
-	path = filepath.FromSlash(path)
-	if filepath.IsAbs(path) {
-		rel, err := filepath.Rel(f.root, path)
-		if err != nil || !filepath.IsLocal(rel) {
-			rel, err = throughLinks(f.root, path)
-		}
-		if err != nil {
-			return "", false
-		}
-		path = rel
-	}
-	path = filepath.Clean(path)
-	return path, filepath.IsLocal(path)
-}
-
-// throughLinks is an absolute path relative to the root, where a link leads to either.
-func throughLinks(root, path string) (string, error) {
-	top, err := filepath.EvalSymlinks(root)
-	if err != nil {
-		return "", err
-	}
-	dir, err := filepath.EvalSymlinks(filepath.Dir(path)) // the file itself may be a link, or be gone
-	if err != nil {
-		return "", err
-	}
-	return filepath.Rel(top, filepath.Join(dir, filepath.Base(path)))
-}
-
-// Relative is a source with the absolute path of a file in the project made relative to its root: what
-// is shared says nothing of where the project is on this machine. Any other source stays as it is.
-func (f *Files) Relative(ref string) string {
-	path, _, _ := parse(ref)
-	if f.root == "" || !filepath.IsAbs(filepath.FromSlash(path)) {
-		return ref
-	}
-	rel, ok := f.inside(path)
-	if !ok || rel == "." {
-		return ref
-	}
-	return filepath.ToSlash(rel) + ref[len(path):]
-}
-
-// Read takes the state of the file that a source names. It is nil, without an
-// error, where the source does not look like the name of a file.
-func (f *Files) Read(ref string) (*formats.FileState, error) {
-	path, first, last := parse(ref)
+// Read takes the state of the file that a source names, and gives the source as it is kept: see
+// [Files.Relative]. A relative path starts at the caller's directory if there is such a file, else
+// at the root. The state is nil, without an error, where the source does not look like the name of a file.
+func (f *Files) Read(ref string) (name string, state *formats.FileState, err error) {
 	if f.root == "" || strings.TrimSpace(ref) == "" {
-		return nil, nil
+		return ref, nil, nil
 	}
+	name, tree := f.named(ref)
+	path, first, last := parse(name)
 	looks := first > 0 || filename().MatchString(path)
-	rel, ok := f.inside(path)
-	if !ok {
+	rel := filepath.Clean(filepath.FromSlash(path))
+	if !filepath.IsLocal(rel) {
 		if looks && !strings.Contains(path, "://") {
-			return nil, &Error{ref, "is outside the project"}
+			return name, nil, &Error{name, "is outside the project"}
 		}
-		return nil, nil
+		return name, nil, nil
 	}
-	root, err := os.OpenRoot(f.root)
-	if err != nil {
-		return nil, nil // the project itself is away
+	for _, tree := range f.tops(tree) {
+		root, e := os.OpenRoot(tree)
+		if e != nil {
+			continue // it is away
+		}
+		var st formats.FileState
+		st, err = read(root, rel, first, last)
+		_ = root.Close() // it was only read
+		if err == nil {
+			st.Ref = filepath.ToSlash(rel) + name[len(path):]
+			return name, &st, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
 	}
-	defer root.Close()
-	st, err := read(root, rel, first, last)
 	switch {
-	case err == nil:
-		st.Ref = filepath.ToSlash(rel) + ref[len(path):]
-		return &st, nil
+	case err == nil: // the project itself is away
+		return name, nil, nil
 	case errors.Is(err, fs.ErrNotExist) && !looks:
-		return nil, nil
+		return name, nil, nil
 	}
-	return nil, &Error{ref, reason(err)}
+	return name, nil, &Error{name, reason(err)}
 }
 
 func reason(err error) string {
@@ -172,17 +139,34 @@ func reason(err error) string {
 	return "cannot be read: " + err.Error()
 }
 
-// Now is the state of a file that was read before. there is false where it is gone.
+// Now is the state of a file that was read before. there is false where no work tree has it.
 // A file that cannot be read has no checksum.
 func (f *Files) Now(was formats.FileState) (now formats.FileState, there bool) {
 	path, first, last := parse(was.Ref)
-	rel, ok := f.inside(path)
-	if f.root == "" || !ok {
+	if filepath.IsAbs(path) { // a former version wrote it
+		path, first, last = parse(f.Relative(was.Ref))
+	}
+	rel := filepath.Clean(filepath.FromSlash(path))
+	if f.root == "" || !filepath.IsLocal(rel) {
 		return formats.FileState{}, false
 	}
+	tree, _ := f.where()
+	if now, there := nowIn(tree, rel, first, last, was); there {
+		return now, true
+	}
+	for _, other := range f.tops(tree)[1:] {
+		if now, there := nowIn(other, rel, first, last, was); there {
+			return now, true
+		}
+	}
+	return formats.FileState{}, false
+}
+
+// nowIn is [Files.Now] in one work tree.
+func nowIn(tree, rel string, first, last int, was formats.FileState) (now formats.FileState, there bool) {
 	// Size and time alone are asked for without os.Root, which opens every directory
 	// on the way. What a link outside the project answers is only compared.
-	info, err := os.Stat(filepath.Join(f.root, rel))
+	info, err := os.Stat(filepath.Join(tree, rel))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return formats.FileState{}, false
@@ -190,7 +174,7 @@ func (f *Files) Now(was formats.FileState) (now formats.FileState, there bool) {
 		return was, true
 	}
 	now = formats.FileState{Ref: was.Ref}
-	root, err := os.OpenRoot(f.root)
+	root, err := os.OpenRoot(tree)
 	if err != nil {
 		return now, true
 	}

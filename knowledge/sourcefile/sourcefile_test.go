@@ -22,7 +22,7 @@ func project(t *testing.T) (dir string, f *Files) {
 		fmt.Fprintf(&b, "line %d\n", n+1)
 	}
 	write(t, dir, "src/auth.ts", b.String())
-	return dir, New(dir)
+	return dir, New(dir, "", nil)
 }
 
 // write gives a file a text and a time of its own.
@@ -45,7 +45,7 @@ func write(t *testing.T, dir, name, text string) {
 
 func readState(t *testing.T, f *Files, ref string) formats.FileState {
 	t.Helper()
-	st, err := f.Read(ref)
+	_, st, err := f.Read(ref)
 	if err != nil || st == nil {
 		t.Fatalf("Read(%q) = %v, %v", ref, st, err)
 	}
@@ -67,7 +67,7 @@ func TestAbsoluteSourceBecomesRelative(t *testing.T) {
 		t.Skip(err)
 	}
 	for _, from := range []string{root, link} {
-		f := New(from)
+		f := New(from, "", nil)
 		for given, want := range map[string]string{
 			filepath.Join(root, "src", "a.go"):        "src/a.go",
 			filepath.Join(root, "src", "a.go") + ":1": "src/a.go:1",
@@ -81,7 +81,7 @@ func TestAbsoluteSourceBecomesRelative(t *testing.T) {
 				t.Errorf("%s: %s becomes %s", from, given, got)
 			}
 		}
-		if st, err := f.Read(filepath.Join(link, "src", "a.go") + ":1"); err != nil || st == nil || st.Ref != "src/a.go:1" {
+		if _, st, err := f.Read(filepath.Join(link, "src", "a.go") + ":1"); err != nil || st == nil || st.Ref != "src/a.go:1" {
 			t.Errorf("%s: through a link it is %+v %v", from, st, err)
 		}
 	}
@@ -169,17 +169,17 @@ func TestWhatIsNoFileIsNotChecked(t *testing.T) {
 		"src/auth.ts/x.ts":        "cannot be read",
 		"src/" + strings.Repeat("x", 5000) + ".ts": "cannot be read",
 	} {
-		st, err := f.Read(ref)
+		_, st, err := f.Read(ref)
 		if st != nil || err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), dir) {
 			t.Errorf("Read(%.40q) = %v, %v; want %q", ref, st, err, want)
 		}
 	}
 	for _, ref := range []string{"", " ", "user", "RFC 7519", "the meeting of 2026-03-01", "https://example.com/a.html", "ticket 42", "src/auth.ts:0", "src/auth.ts:999999999999999", "d-3f2a", "…"} {
-		if st, err := f.Read(ref); st != nil || err != nil {
+		if _, st, err := f.Read(ref); st != nil || err != nil {
 			t.Errorf("Read(%q) = %v, %v; it names no file", ref, st, err)
 		}
 	}
-	if st, err := New("").Read("src/auth.ts"); st != nil || err != nil {
+	if _, st, err := New("", "", nil).Read("src/auth.ts"); st != nil || err != nil {
 		t.Errorf("without a project: %v, %v", st, err)
 	}
 	if got := readState(t, f, filepath.ToSlash(filepath.Join(dir, "src/auth.ts:3"))).Ref; got != "src/auth.ts:3" {
@@ -221,7 +221,7 @@ func TestLargeFile(t *testing.T) {
 		t.Skip("no sparse files here:", err)
 	}
 	line, whole := readState(t, f, "big.log:2"), readState(t, f, "big.log")
-	if _, err := f.Read("big.log:3"); err == nil || !strings.Contains(err.Error(), "larger than 4 MiB") {
+	if _, _, err := f.Read("big.log:3"); err == nil || !strings.Contains(err.Error(), "larger than 4 MiB") {
 		t.Errorf("a line beyond the limit: %v", err)
 	}
 	if err := os.Truncate(path, 1<<30+1); err != nil {
@@ -256,7 +256,7 @@ func TestFileThatChangesWhileItIsRead(t *testing.T) {
 			busy = false
 		default:
 		}
-		st, err := f.Read("busy.txt")
+		_, st, err := f.Read("busy.txt")
 		if err != nil {
 			if busy && strings.Contains(err.Error(), "is being changed") {
 				continue
@@ -272,7 +272,7 @@ func TestFileThatChangesWhileItIsRead(t *testing.T) {
 // A check of files that nobody touched costs one stat each.
 func BenchmarkCompare(b *testing.B) {
 	dir := b.TempDir()
-	f := New(dir)
+	f := New(dir, "", nil)
 	var files []formats.FileState
 	for n := range 10_000 {
 		name := fmt.Sprintf("src/p%d/f%d.go", n%100, n)
@@ -284,7 +284,7 @@ func BenchmarkCompare(b *testing.B) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("a\nb\n"), 0o600); err != nil {
 			b.Fatal(err)
 		}
-		st, err := f.Read(name + ":2")
+		_, st, err := f.Read(name + ":2")
 		if err != nil {
 			b.Fatal(err)
 		}

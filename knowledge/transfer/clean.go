@@ -86,10 +86,13 @@ func (m *merger) takeDocument(d *formats.Document) {
 		v.Value, m.r.Redacted = clean, m.r.Redacted+len(found)
 		if m.whole || !m.refused(v) {
 			in := m.of(v.Category, v.Key)
-			in.versions = append(in.versions, v)
+			in.versions = append(in.versions, m.store.Located(v))
 		}
 	}
 	d.Facts = nil
+	for i, x := range d.Disputes {
+		d.Disputes[i] = m.store.LocatedDispute(x)
+	}
 	d.Disputes = slices.DeleteFunc(d.Disputes, m.refusedDispute)
 }
 
@@ -148,7 +151,7 @@ func (m *merger) check(r formats.Record) (knowledge.Checked, error) {
 	if err != nil {
 		return c, err
 	}
-	c.Source.Kind, c.Source.Ref, c.Also = knowledge.KindImport, m.text(r.Source), r.Also
+	c.Source.Kind, c.Source.Ref, c.Also = knowledge.KindImport, m.store.Relative(m.text(r.Source)), r.Also
 	if m.reading != nil && m.reading.short[fileOf(c.Source)] {
 		c.Source.Files = m.store.Source(c.Source.Ref, c.Confidence).Files // so that a changed rule is marked
 	}

@@ -94,13 +94,14 @@ func Export(ctx context.Context, s *knowledge.Store, o Outgoing) (Exported, erro
 					return err
 				}
 				r.Facts = activeIn(st, now, d.Facts)
+				locate(s, d)
 				return fact.EncodeFile(&b, d)
 			}
 			return fact.EncodeFile(&b, exportOf(st, s))
 		case formatJSONL:
-			return formats.EncodeJSONL(&b, recordsOf(st, now))
+			return formats.EncodeJSONL(&b, recordsOf(st, s, now))
 		case formatArray:
-			return formats.EncodeArray(&b, recordsOf(st, now))
+			return formats.EncodeArray(&b, recordsOf(st, s, now))
 		}
 		return refusal.Argument("format", "format %q is none of json, jsonl, array, md", prose.Clip(o.Format, 40))
 	})
@@ -180,6 +181,7 @@ func exportOf(st *state.State, s *knowledge.Store) *formats.Document {
 	d.History = slices.DeleteFunc(slices.Clone(d.History), func(h formats.Insight) bool { return h.Kind == state.NoteImport || h.Kind == state.NoteAdopt })
 	d.Commits, d.Replica = nil, nil
 	read := s.Retrievals()
+	locate(s, d)
 	for i, v := range d.Facts {
 		if r := read(v); r.Count != v.RetrievalCount {
 			w := *v
@@ -190,12 +192,26 @@ func exportOf(st *state.State, s *knowledge.Store) *formats.Document {
 	return d
 }
 
+// locate has the sources of a document be as they are kept now.
+func locate(s *knowledge.Store, d *formats.Document) {
+	d.Facts, d.Disputes, d.Reminders = slices.Clone(d.Facts), slices.Clone(d.Disputes), slices.Clone(d.Reminders)
+	for i, v := range d.Facts {
+		d.Facts[i] = s.Located(v)
+	}
+	for i, x := range d.Disputes {
+		d.Disputes[i] = s.LocatedDispute(x)
+	}
+	for i := range d.Reminders {
+		d.Reminders[i].Path = s.Relative(d.Reminders[i].Path)
+	}
+}
+
 // records are the current facts, archived ones too, in the order of names.
-func recordsOf(st *state.State, now time.Time) []formats.Record {
+func recordsOf(st *state.State, s *knowledge.Store, now time.Time) []formats.Record {
 	out := []formats.Record{}
 	for _, vs := range st.Sorted() {
 		for _, v := range fact.AllCurrent(vs, now) {
-			out = append(out, recordOf(v))
+			out = append(out, recordOf(s.Located(v)))
 		}
 	}
 	return out

@@ -20,6 +20,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"leanctx/internal/journal"
 	"leanctx/internal/refusal"
 	"leanctx/overview/tree"
 )
@@ -655,4 +656,52 @@ func (p *Registry) firstCommits(ctx context.Context, root, common string, most t
 // accepts hold.
 func (p *Registry) git(ctx context.Context, root string, args ...string) ([]byte, error) {
 	return tree.Git(ctx, p.o.Git, root, "", append([]string{"--no-replace-objects"}, args...)...)
+}
+
+// WorkTrees lists the roots of the other work trees of the project at a root: those of its repository,
+// where they share the project, and its other places. Only trees that name the repository count.
+func (p *Registry) WorkTrees(ctx context.Context, root string) (trees []string) {
+	s, err := p.placed(root)
+	if err != nil {
+		return nil
+	}
+	add := func(tree string) {
+		if tree = filepath.FromSlash(tree); tree != filepath.FromSlash(slashed(root)) && !slices.Contains(trees, tree) {
+			trees = append(trees, tree)
+		}
+	}
+	if s.common != "" && p.o.Worktrees == "share" {
+		for _, tree := range treesOf(s.common) {
+			add(tree)
+		}
+	}
+	_ = p.log.View(ctx, func(a *registry, _ journal.Head) error { // without the map there is the repository
+		if r, _ := a.at(s); r != nil {
+			for _, place := range r.Places {
+				if info, err := os.Stat(place.Root); err == nil && info.IsDir() {
+					add(place.Root)
+				}
+			}
+		}
+		return nil
+	})
+	return trees
+}
+
+// treesOf are the work trees of a repository, by its common directory.
+func treesOf(common string) (trees []string) {
+	add := func(tree string) {
+		if g, err := gitMarkOf(tree); err == nil && g.why == "" && g.common == common && !g.bare && !g.foreign {
+			trees = append(trees, resolved(tree))
+		}
+	}
+	add(mainTree(common))
+	linked, _ := os.ReadDir(filepath.Join(common, "worktrees")) // mostly there is none
+	for _, entry := range linked {
+		dir := filepath.Join(common, "worktrees", entry.Name())
+		if dot := pathIn(dir, readLine(filepath.Join(dir, "gitdir"))); filepath.Base(dot) == ".git" {
+			add(filepath.Dir(dot))
+		}
+	}
+	return trees
 }

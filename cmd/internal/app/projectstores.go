@@ -198,7 +198,7 @@ func (w projectStores) factStore() (*knowledge.Store, error) {
 		return nil, err
 	}
 	agent, _ := w.self() // a name that nobody has stands as it is
-	by := knowledge.Actor{Agent: w.scope.Caller.Name, Kind: w.scope.Caller.Kind, Session: w.scope.Caller.Session}
+	by := knowledge.Actor{Agent: w.scope.Caller.Name, Kind: w.scope.Caller.Kind, Session: w.scope.Caller.Session, Dir: w.callerDir()}
 	if g := w.scope.Grant; g != nil {
 		by.Remote = g.NoFiles // a token that was given to somebody, or none
 	}

@@ -141,6 +141,7 @@ func (w projectStores) facts() (*knowledge.Store, error) {
 			Adopt:  func(ctx context.Context, k *knowledge.Store) error { return transfer.Adopt(ctx, k, w.config.Legacy) },
 			Erased: replica.Purge, RepositoryBrings: func() string { return repositoryBrings(p) }, RepositorySettings: w.repositorySettings,
 			Intent: method(w.tasks, (*tasks.Store).Current), LastSession: w.lastSession, Person: func() string { return w.person(p.Root) },
+			Home: w.home(), WorkTrees: func() []string { return w.workTrees(p.Root) },
 		}
 		if m.moved() {
 			o.Adopt = nil // the former store has adopted what another program kept
@@ -159,6 +160,24 @@ func (s *stores) person(root string) string {
 		return ""
 	}
 	return registry.Person(context.Background(), root)
+}
+
+// workTrees are the roots of the other work trees of a call's project.
+func (w projectStores) workTrees(root string) []string {
+	projects, _, err := w.projectRegistry(w.scope)
+	if err != nil {
+		return nil
+	}
+	return projects.WorkTrees(context.Background(), root)
+}
+
+// home is the user's home directory, empty if there is none.
+func (s *stores) home() string {
+	home, err := s.config.Home()
+	if err != nil {
+		return ""
+	}
+	return home
 }
 
 // encoders are those of this process.

@@ -75,6 +75,22 @@ func (s *stores) ownPlace(sc op.Scope) workplace {
 	return several
 }
 
+// callerDir is where a call works, so that a source may be named from there: a command's working
+// directory, or the directory that a client has open. A page works nowhere.
+func (w projectStores) callerDir() (dir string) {
+	var err error
+	switch {
+	case !w.longLived:
+		dir, err = os.Getwd()
+	case w.scope.Caller.Workspace != nil:
+		dir, err = w.dir(w.scope)
+	}
+	if err != nil {
+		return "" // it is gone, or not known
+	}
+	return dir
+}
+
 // missing is the error of a call that must name its project.
 func (w workplace) missing() error {
 	return refusal.Argument("project", "several directories are open in this session: name one with project: %s", strings.Join(w.all, ", "))
