@@ -133,7 +133,7 @@ func sourced(s *Store, ref string, confidence float64) (x Source, unchecked stri
 	switch {
 	case x.Kind == KindUser && !s.actor.Remote:
 		x.Person = s.person()
-	case x.Kind != KindUser && args.ClaimsUser(x.By, s.person()):
+	case x.Kind != KindUser && x.By != ToolCLI && args.ClaimsUserOf(x.By, s.person):
 		x.By = x.Kind + ":" + x.By // a program by the user's name
 	}
 	return x, unchecked

@@ -12,6 +12,11 @@ import (
 // `user of X`, or the person's own name, in other letters that look the same too. person may be empty.
 // An id such as codex-a3f8 is not read as a person called codex.
 func ClaimsUser(name, person string) bool {
+	return ClaimsUserOf(name, func() string { return person })
+}
+
+// ClaimsUserOf is [ClaimsUser] for a person whose name is found out only where it decides.
+func ClaimsUserOf(name string, person func() string) bool {
 	words := plainWords(name)
 	if len(words) > 0 && words[0] == "the" {
 		words = words[1:]
@@ -20,22 +25,22 @@ func ClaimsUser(name, person string) bool {
 		return false
 	}
 	id := plainWords(AgentType(name))
-	if person := strings.Join(plainWords(person), ""); person != "" {
-		said := ""
-		for i, w := range words {
-			said += w
-			if said == person && (i == len(words)-1 && len(id) == 0 || i < len(words)-1 && passesOn(words[i+1])) {
+	switch {
+	case strings.Join(words, "") == userWord, len(id) == 1 && id[0] == userWord:
+		return true
+	case words[0] == userWord && (passesOn(words[1]) || strings.ContainsFunc(name, unicode.IsSpace)):
+		return true
+	}
+	said := ""
+	for i, w := range words {
+		said += w
+		if last := i == len(words)-1; last && len(id) == 0 || !last && passesOn(words[i+1]) {
+			if said == strings.Join(plainWords(person()), "") {
 				return true
 			}
 		}
 	}
-	switch {
-	case strings.Join(words, "") == userWord, len(id) == 1 && id[0] == userWord:
-		return true
-	case words[0] != userWord:
-		return false
-	}
-	return passesOn(words[1]) || strings.ContainsFunc(name, unicode.IsSpace)
+	return false
 }
 
 const userWord = "user"
