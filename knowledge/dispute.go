@@ -44,6 +44,9 @@ func looksLikePerson(name string) bool {
 	return args.ClaimsUser(name, "") || strings.ContainsFunc(name, func(r rune) bool { return r == ' ' || unicode.IsUpper(r) || r > unicode.MaxASCII })
 }
 
+// SourceName names who stands behind a source.
+func SourceName(s Source) string { return authorOf(s) }
+
 // sameAuthor reports whether two assertions are one author's. Former versions did not keep a user's
 // name: then any user of the same machine is the same.
 func sameAuthor(a, b Source) bool {

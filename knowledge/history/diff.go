@@ -64,6 +64,7 @@ type Change struct {
 	ValidUntil time.Time `json:"valid_until,omitzero"`
 	At         time.Time `json:"at"`
 	ID         string    `json:"id"`
+	By         string    `json:"by,omitempty"` // who did it, where that is known
 	fact.Trust
 
 	was     fact.Trust // in the value before
@@ -152,6 +153,9 @@ func (w window) has(t *time.Time) bool { return t != nil && w.holds(*t) }
 
 func change(kind string, v *fact.Version, at time.Time) Change {
 	c := Change{Kind: kind, Category: v.Category, Key: v.Key, Value: v.Value, At: at, ID: v.ID, ValidFrom: v.ValidFrom, Trust: fact.TrustIn(v)}
+	if len(v.Sources) > 0 {
+		c.By = knowledge.SourceName(v.Sources[0])
+	}
 	if v.ValidUntil != nil {
 		c.ValidUntil = *v.ValidUntil
 	}
@@ -176,7 +180,7 @@ func (w window) recorded(out []Change, st *state.State, category string) []Chang
 	for _, d := range st.Disputed {
 		if in(d.Category) && w.holds(d.At) {
 			x := knowledge.DisputeInfoOf(st, d, w.to)
-			out = append(out, Change{Kind: disputed, Category: d.Category, Key: d.Key, Value: d.Value, Was: x.Against, was: x.Trust, At: d.At, ID: d.ID, dispute: x.Summary()})
+			out = append(out, Change{Kind: disputed, Category: d.Category, Key: d.Key, Value: d.Value, Was: x.Against, was: x.Trust, At: d.At, ID: d.ID, By: x.By, dispute: x.Summary()})
 		}
 	}
 	return out
@@ -216,7 +220,9 @@ func (w window) ofFact(out []Change, vs []*fact.Version) []Change {
 		switch {
 		case fact.EndGiven(v):
 		case w.has(v.RetractedAt):
-			out = append(out, change(removed, v, *v.RetractedAt))
+			c := change(removed, v, *v.RetractedAt)
+			c.By = fact.RetractedBy(v)
+			out = append(out, c)
 		case v.RetractedAt == nil && w.has(v.RecordedUntil) && !made[*v.RecordedUntil] && !joined(v, moved[*v.RecordedUntil]):
 			out = append(out, change(disbelieved, v, *v.RecordedUntil))
 		}
@@ -237,7 +243,7 @@ func (w window) confirmations(v *fact.Version, c *Change) bool {
 	for _, s := range v.Sources {
 		if w.holds(s.At) && s.At.After(v.RecordedFrom) {
 			c.Times++
-			c.At = s.At
+			c.At, c.By = s.At, knowledge.SourceName(s)
 		}
 	}
 	return c.Times > 0

@@ -125,7 +125,7 @@ func New(o Options) *cobra.Command {
 const knowledgeGroup = "knowledge"
 
 // everyday are the actions of knowledge that work without the noun too.
-var everyday = [...]string{"remember", "recall", "search", "wakeup", "status"}
+var everyday = [...]string{"remember", "recall", "search", "wakeup", "activity", "status"}
 
 func plain(p Plain, g *Globals) *cobra.Command {
 	return &cobra.Command{

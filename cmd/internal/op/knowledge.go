@@ -90,6 +90,8 @@ func knowing(st Stores) []Operation {
 			Describe().Shown("category", exampleCategory, "key", exampleKey).Guesses("explain", "provenance", "source", "blame"),
 		New("diff", "What changed between two instants.", Reads, on(open, function(history.Diff)), "from").
 			Describe("to").Shown("from", "7d").Guesses("changes", "compare"),
+		New("activity", "What happened, by day.", Reads, activity(st)).
+			Shown("since", "last Friday").Guesses("changed", "happened", "news", "recent", "feed"),
 		New("grep", "Find facts, their history and diary entries by a regular expression.", Reads, on(open, function(history.Grep)), "regexp").
 			Shown("regexp", "(?i)jwt|oauth").Guesses("regex", "match"),
 		New("pattern", "Record a convention.", Adds, on(open, function(knowledge.Pattern)), "value").
@@ -179,7 +181,7 @@ func knowledgeWords() Words {
 }
 
 // readActions are the operations of the read-only twin.
-var readActions = [...]string{"recall", "timeline", "rooms", "search", "wakeup", "diff", "why", "status", "health", "disputes", "relations", "reminders"}
+var readActions = [...]string{"recall", "timeline", "rooms", "search", "wakeup", "diff", "activity", "why", "status", "health", "disputes", "relations", "reminders"}
 
 // RecallName is the read-only twin's name.
 const RecallName = "ctx_recall"

@@ -129,7 +129,7 @@ func TestDescriptions(t *testing.T) {
 func TestKnowledgeActions(t *testing.T) {
 	want := strings.Fields(`remember recall pattern gotcha consolidate timeline rooms search wakeup diff why status health remove
 		feedback judge relate unrelate relations remind reminders remind_done export import restore
-		embeddings_status embeddings_reset embeddings_reindex briefings questions disputes check rename undo grep`)
+		embeddings_status embeddings_reset embeddings_reindex briefings activity questions disputes check rename undo grep`)
 	names := func(tool *Tool) (out []string) {
 		for _, o := range tool.Operations {
 			out = append(out, o.Name)

@@ -377,7 +377,7 @@ func (s *Server) logged(next http.Handler) http.Handler {
 
 // routes are the first parts of the addresses that there are. Others are not repeated in the log:
 // they can be anything, also a secret that was pasted.
-var routes = [...]string{"", "healthz", "projects", "api", "mcp", "a2a", "events", "facts", "doubts", "agents", "briefings", "health", "page", "do", ".well-known"}
+var routes = [...]string{"", "healthz", "projects", "api", "mcp", "a2a", "events", "facts", "activity", "doubts", "agents", "briefings", "health", "page", "do", ".well-known"}
 
 // route is the part of an address that names no content: a fact's address holds its name.
 func route(r *http.Request) string {

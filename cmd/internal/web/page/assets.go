@@ -14,6 +14,7 @@ import (
 
 	"leanctx/internal/prose"
 	"leanctx/knowledge/drawing"
+	"leanctx/knowledge/history"
 )
 
 //go:embed assets templates
@@ -85,6 +86,11 @@ func parseTemplates() map[string]*template.Template {
 		"visible": visible, "editable": editable, "inline": inline, "brief": brief, "percent": prose.Percent, "meter": meter, "day": day, "ago": func(t time.Time) string { return prose.Ago(time.Now(), t) },
 		"left":  func(t time.Time) string { return prose.Left(time.Until(t)) },
 		"clock": clock, "count": prose.Count[int], "number": prose.Number[int64], "spans": spans, "seen": seenValue,
+		"time":  func(t time.Time) string { return t.UTC().Format("15:04") },
+		"few":   func(list []history.Change) []history.Change { return list[:min(len(list), 7)] },
+		"sum":   func(a, b int) int { return a + b },
+		"kinds": func() []string { return []string{"facts", "tasks", "messages"} },
+
 		"shown": func(n int) int { return min(n, maxPairs) }, "hidden": func(n int) int { return max(0, n-maxPairs) },
 	}
 	out := map[string]*template.Template{}

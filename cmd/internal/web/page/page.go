@@ -1,5 +1,5 @@
 // Package page is the page for people: a project's current facts, since when and why they are
-// believed, disputes, agents at work, and the briefings of sessions.
+// believed, disputes, what happened, agents at work, and the briefings of sessions.
 //
 //	h := page.New(page.Options{Call: call, Project: "my-app"})
 //
@@ -58,6 +58,7 @@ func New(o Options) http.Handler {
 		{"GET /{$}", "facts.html", facts},
 		{"GET /facts/{category}/{key}", "fact.html", fact},
 		{"GET /facts/{$}", "fact.html", fact},
+		{"GET /activity", "activity.html", activity},
 		{"GET /doubts", "doubts.html", doubts},
 		{"GET /agents", "agents.html", atWork},
 		{"GET /briefings", "briefings.html", briefings},

@@ -204,6 +204,11 @@ func TestEveryViewShowsItsSubject(t *testing.T) {
 		"/facts/architecture/db":           {"is needed by"},
 		"/facts/deploy/host":               {"Disputes", "d-", "Fly.io", "▼?: dispute"},
 		"/facts/?category=deploy&key=host": {"AWS"},
+		"/activity":                        {"<del>JWT RS256</del> OAuth2 + PKCE", "disputed", "against “AWS", "Fix the refresh", "rebase first", `href="/activity?author=`, `href="/activity?kind=tasks"`, `<svg class="strip"`, "learned"},
+		"/activity?kind=tasks":             {"Fix the refresh", "!JWT", "!rebase first"},
+		"/activity?room=deploy&since=28d":  {"AWS", "!JWT", "in all rooms"},
+		"/activity?author=nobody":          {"Nothing happened in the last seven days"},
+		"/activity?as_of=2026-01-01":       {"Nothing happened"},
 		"/doubts":                          {"Keep this", "Accept this", "<mark>Fly.io</mark>", "Look for contradictions", "/doubts?look=1", "!This still holds"},
 		"/doubts?look=1":                   {"Keep this", "Accept this", "<mark>Fly.io</mark>", "Contradictions", "This still holds", "Possible conflicts", "decision/pipeline", "seems to replace"},
 		"/doubts?as_of=2026-02-01":         {"No open dispute", "!Accept this"},
@@ -217,6 +222,7 @@ func TestEveryViewShowsItsSubject(t *testing.T) {
 	expect(t, "nothing", f.get("/nowhere", http.StatusNotFound), "no page at this address", "!as of now")
 	expect(t, "nothing then", f.get("/facts/a/b?as_of=2026-02-01", http.StatusNotFound), "as of now")
 	expect(t, "no fact", f.get("/facts/a/b", http.StatusNotFound), "There is no fact a/b")
+	expect(t, "no time", f.get("/activity?since=soon", http.StatusBadRequest), "is not a time")
 	expect(t, "no date", f.get("/?as_of=soon", http.StatusBadRequest), "is no date")
 }
 

@@ -44,6 +44,7 @@
     bindAsOf();
     listen();
     look();
+    visit();
   }
 
   // look brings in what takes long to find, once the page is there.
@@ -212,7 +213,23 @@
     button.onclick = () => { button.remove(); part.dataset.show = 'true'; refresh(); };
     document.body.append(button);
   }
-  requestAnimationFrame(() => setTimeout(() => { listen(); look(); })); // once the page has been painted
+  // The last visit to the activity is kept in this browser alone; a visit ends half an hour after its last view.
+  function visit() {
+    const link = $('[data-visit]'), name = 'lean-ctx visit ' + $('.project a').getAttribute('href'), now = Date.now();
+    if (!link) return;
+    try {
+      const kept = JSON.parse(localStorage.getItem(name)) || {};
+      if (!kept.seen || now - kept.seen > 1800e3) kept.last = kept.seen || 0;
+      kept.seen = now;
+      localStorage.setItem(name, JSON.stringify(kept));
+      if (!kept.last) { link.remove(); return; }
+      const u = new URL(link.href);
+      u.searchParams.set('since', new Date(kept.last).toISOString());
+      link.href = u;
+      if (new URL(location.href).searchParams.get('since') === u.searchParams.get('since')) link.setAttribute('aria-current', 'true');
+    } catch { link.remove(); } // no storage
+  }
+  requestAnimationFrame(() => setTimeout(() => { listen(); look(); visit(); })); // once the page has been painted
 
   addEventListener('keydown', e => {
     const typing = e.target.matches('input,textarea,select');

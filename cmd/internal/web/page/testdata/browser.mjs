@@ -8,7 +8,7 @@ import {chromium} from 'playwright-core';
 const [base, executablePath, pictures, program] = process.argv.slice(2);
 const wrong = (...words) => console.log(words.join(' '));
 const browser = await chromium.launch({executablePath, args: ['--no-sandbox']});
-const views = ['/', '/?room=architecture', '/facts/architecture/auth', '/facts/architecture/database', '/doubts', '/agents', '/briefings', '/health', '/?as_of=2026-06-01', '/?q=how+do+users+sign+in', '/facts/hostile/value', '/nowhere'];
+const views = ['/', '/?room=architecture', '/facts/architecture/auth', '/facts/architecture/database', '/activity', '/doubts', '/agents', '/briefings', '/health', '/?as_of=2026-06-01', '/?q=how+do+users+sign+in', '/facts/hostile/value', '/nowhere'];
 
 async function open(options) {
   const context = await browser.newContext(options);
@@ -68,7 +68,7 @@ await check('keys', async () => {
   await page.keyboard.press('j');
   await page.keyboard.press('Enter');
   await page.waitForURL('**/facts/**');
-  await page.keyboard.press('2');
+  await page.keyboard.press('3');
   await page.waitForURL('**/doubts');
 });
 await check('slider', async () => {
