@@ -9,6 +9,8 @@ import (
 	"math"
 	"strings"
 	"sync"
+
+	"leanctx/embed/vectors"
 )
 
 // unit brings a vector to length 1; a vector of zeros stays.
@@ -86,21 +88,26 @@ func (s *StaticEncoder) Dim() int { return s.rows.dim }
 
 // Encode gives one vector a text. See [Static].
 func (s *StaticEncoder) Encode(ctx context.Context, texts []string) ([][]float32, error) {
-	vectors := make([][]float32, len(texts))
-	space := make([]float32, len(texts)*s.rows.dim)
+	return s.EncodeIn(ctx, texts, nil)
+}
+
+// EncodeIn implements [vectors.SpaceEncoder].
+func (s *StaticEncoder) EncodeIn(ctx context.Context, texts []string, in *vectors.Space) ([][]float32, error) {
+	all := make([][]float32, len(texts))
 	var ids []int32
 	for i, text := range texts {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		vectors[i] = space[i*s.rows.dim : (i+1)*s.rows.dim : (i+1)*s.rows.dim]
+		v := in.Vector(s.rows.dim)
 		ids = s.words.ids(ids[:0], clean(cut(text, longestText)))
 		for _, id := range ids {
-			s.rows.add(vectors[i], id)
+			s.rows.add(v, id)
 		}
-		unit(vectors[i])
+		unit(v)
+		all[i] = v
 	}
-	return vectors, nil
+	return all, nil
 }
 
 // Knows reports whether a text has a word of three letters or more that is in the

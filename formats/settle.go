@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -113,11 +112,20 @@ func Archetype(category string) string {
 		return "gotcha"
 	case "decision", "pattern", "convention", "workflow", "dependency", "preference", "observation":
 		return name
-	default:
-		return cmp.Or(map[string]string{
-			"decisions": "decision", "patterns": "pattern", "conventions": "convention", "style": "convention",
-			"workflows": "workflow", "deps": "dependency", "pref": "preference", "prefs": "preference",
-			"finding": "observation", "findings": "observation",
-		}[name], "fact")
+	case "decisions":
+		return "decision"
+	case "patterns":
+		return "pattern"
+	case "conventions", "style":
+		return "convention"
+	case "workflows":
+		return "workflow"
+	case "deps":
+		return "dependency"
+	case "pref", "prefs":
+		return "preference"
+	case "finding", "findings":
+		return "observation"
 	}
+	return "fact"
 }

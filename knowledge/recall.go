@@ -6,11 +6,13 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
 	"leanctx/embed/vectors"
 	"leanctx/formats"
+	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
@@ -78,6 +80,7 @@ func (s *Store) Recall(ctx context.Context, q Question) (Recalled, error) {
 	if err := q.check(); err != nil {
 		return Recalled{}, err
 	}
+	ctx = journal.Once(ctx)
 	s.use.Refresh()
 	l := lookup{store: s, question: q}
 	r, err := l.answer(ctx)
@@ -359,8 +362,8 @@ func (l *lookup) rank(ctx context.Context) (r Recalled, held bool, err error) {
 	return r, held, err
 }
 
-// find gives use the facts that may answer. It may do so twice. If the kept vectors prove to be
-// damaged they count as absent, so it begins again without them.
+// find gives use the facts that may answer, for as long as it runs. It may do so twice. If the kept
+// vectors prove to be damaged they count as absent, so it begins again without them.
 func (l *lookup) find(ctx context.Context, use func(query, *candidates)) error {
 	for {
 		if err := l.findOnce(ctx, use); !errors.Is(err, vectors.ErrDamaged) {
@@ -378,18 +381,24 @@ func (l *lookup) findOnce(ctx context.Context, use func(query, *candidates)) (er
 	if m := l.meaning; m != nil && m.nearest != nil {
 		defer func() { cancel(); _, _ = m.nearest() }() // it ends before this does, also after an error
 	}
+	space := spaces.Get().(*vectors.Space)
+	defer spaces.Put(space)
 	return l.store.log.Search(ctx, func(k state.Reader, x *state.Index) error {
 		f, err := l.query(l.store.at(k.At))
 		if err != nil {
 			return err
 		}
-		c, err := l.candidates(ctx, k, x, &f)
+		space.Reset()
+		c, err := l.candidates(ctx, k, x, &f, space)
 		if err == nil {
 			use(f, c)
 		}
 		return err
 	})
 }
+
+// spaces hold the vectors of candidates while they are ranked.
+var spaces = sync.Pool{New: func() any { return &vectors.Space{} }}
 
 // candidates are the facts that may answer, each once.
 type candidates struct {
@@ -400,7 +409,7 @@ type candidates struct {
 	more      bool              // not all that the words are in was looked at
 }
 
-func (l *lookup) candidates(ctx context.Context, k state.Reader, x *state.Index, f *query) (*candidates, error) {
+func (l *lookup) candidates(ctx context.Context, k state.Reader, x *state.Index, f *query, space *vectors.Space) (*candidates, error) {
 	parsed, m := l.parsed, l.meaning
 	c, seen := &candidates{}, map[string]bool{}
 	add := func(v *fact.Version) {
@@ -489,7 +498,7 @@ func (l *lookup) candidates(ctx context.Context, k state.Reader, x *state.Index,
 		c.ranked = append(c.ranked, x)
 	}
 	if m != nil {
-		if err := c.addVectors(ctx, &l.store.vectors, m.encoder); err != nil {
+		if err := c.addVectors(ctx, &l.store.vectors, m.encoder, space); err != nil {
 			return nil, err
 		}
 	}
@@ -553,7 +562,7 @@ func candidateOf(v *fact.Version) recall.Candidate {
 
 // addVectors gives the candidates their vectors. Those of names are made where that
 // takes no time: they are not kept.
-func (c *candidates) addVectors(ctx context.Context, x *vectorSync, e vectors.Encoding) error {
+func (c *candidates) addVectors(ctx context.Context, x *vectorSync, e vectors.Encoding, space *vectors.Space) error {
 	var texts []vectors.Text
 	var to []*[]float32 // where each goes
 	var names []string
@@ -567,12 +576,12 @@ func (c *candidates) addVectors(ctx context.Context, x *vectorSync, e vectors.En
 			names = append(names, meaning.OfName(v))
 		}
 	}
-	found, err := x.of(ctx, e, texts)
+	found, err := x.of(ctx, e, texts, space)
 	for i, v := range found {
 		*to[i] = v
 	}
 	if err == nil && names != nil {
-		err = x.make(ctx, e, names, func(i int, v []float32) { c.ranked[i].Name = v })
+		err = x.make(ctx, e, names, space, func(i int, v []float32) { c.ranked[i].Name = v })
 	}
 	return err
 }

@@ -116,12 +116,12 @@ func (x *vectorSync) facts(ctx context.Context, encoder string) (n int, err erro
 
 // of gives the vectors of facts. Those that are kept are found. An instant encoder makes what
 // lacks one, and all of them where the file would have to be read. Of another encoder what lacks
-// one gets nil.
-func (x *vectorSync) of(ctx context.Context, e vectors.Encoding, texts []vectors.Text) (out [][]float32, err error) {
+// one gets nil. The vectors are in a space.
+func (x *vectorSync) of(ctx context.Context, e vectors.Encoding, texts []vectors.Text, in *vectors.Space) (out [][]float32, err error) {
 	if !e.Instant {
 		return x.index.Vectors(e.Name, texts), nil
 	}
-	out = x.index.InMemory(e.Name, texts)
+	out = x.index.InMemory(e.Name, texts, in)
 	var list []string
 	var to []int // where each goes
 	for i, t := range texts {
@@ -129,16 +129,21 @@ func (x *vectorSync) of(ctx context.Context, e vectors.Encoding, texts []vectors
 			list, to = append(list, t.Text), append(to, i)
 		}
 	}
-	return out, x.make(ctx, e, list, func(i int, v []float32) { out[to[i]] = v })
+	return out, x.make(ctx, e, list, in, func(i int, v []float32) { out[to[i]] = v })
 }
 
-// make encodes texts now.
-func (x *vectorSync) make(ctx context.Context, e vectors.Encoding, list []string, set func(i int, v []float32)) error {
+// make encodes texts now, into a space where the encoder can.
+func (x *vectorSync) make(ctx context.Context, e vectors.Encoding, list []string, in *vectors.Space, set func(i int, v []float32)) error {
 	if len(list) == 0 {
 		return nil
 	}
-	return x.encoders.With(e.Name, func(use vectors.Encoder) error {
-		made, err := use.Encode(ctx, list)
+	return x.encoders.With(e.Name, func(use vectors.Encoder) (err error) {
+		var made [][]float32
+		if s, ok := use.(vectors.SpaceEncoder); ok {
+			made, err = s.EncodeIn(ctx, list, in)
+		} else {
+			made, err = use.Encode(ctx, list)
+		}
 		for i, v := range made {
 			set(i, v)
 		}

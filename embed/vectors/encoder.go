@@ -25,6 +25,13 @@ type Encoder interface {
 	Dim() int
 }
 
+// A SpaceEncoder also makes vectors that are needed only for a moment.
+type SpaceEncoder interface {
+	Encoder
+	// EncodeIn is Encode. The vectors are in a space.
+	EncodeIn(ctx context.Context, texts []string, in *Space) ([][]float32, error)
+}
+
 // Encoders are what turns texts into vectors. Vectors of two encoders are never
 // compared: whoever asks names the encoder.
 type Encoders interface {

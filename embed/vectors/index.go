@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"leanctx/internal/atomicfile"
@@ -50,6 +51,8 @@ type Index struct {
 	memory   *memory     // nil: what is in the file
 	most     int64       // bytes of a file that are kept in memory
 	kept     []byte      // that file's blocks, whose checksums are right; nil: they are read from it
+
+	described atomic.Pointer[readDescription] // what embeddings.json said last
 }
 
 // memory is vectors that could not be written, or must not be: they serve this process.
@@ -98,6 +101,11 @@ func (x *Index) openFile() (file *os.File, err error) {
 func (x *Index) open() (*opened, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if x.kept != nil { // a look at the file is enough
+		if at, err := os.Lstat(x.path(vectorFile)); err == nil && sameFile(x.stamp, at) {
+			return x.opened(nil, at), nil
+		}
+	}
 	file, err := x.openFile()
 	f := &opened{file: file}
 	if file != nil {
@@ -128,11 +136,16 @@ func (x *Index) open() (*opened, error) {
 		f.close()
 		return nil, fmt.Errorf("the vectors cannot be read: %w", err)
 	}
-	f.contents, f.memory, f.from, f.kept = x.contents, x.memory, file, x.kept
+	return x.opened(file, f.stamp), nil
+}
+
+// opened is the vectors of the file whose beginning was read. mu is held.
+func (x *Index) opened(file *os.File, stamp os.FileInfo) *opened {
+	f := &opened{contents: x.contents, memory: x.memory, from: file, kept: x.kept, file: file, stamp: stamp}
 	if f.memory != nil {
 		f.contents, f.from, f.kept = f.memory.contents, bytes.NewReader(f.memory.body), nil
 	}
-	return f, nil
+	return f
 }
 
 // read opens the vectors for f. If f finds the file damaged, it is deleted and counts as absent.
@@ -168,30 +181,26 @@ func (x *Index) path(name string) string { return filepath.Join(x.dir, name) }
 // Vectors returns the vectors of texts of this encoder, each nil if it has none, or if
 // the file cannot be read now.
 func (x *Index) Vectors(encoder string, texts []Text) [][]float32 {
-	return x.vectors(encoder, texts, func(*opened) bool { return true })
+	return x.vectors(encoder, texts, &Space{}, func(*opened) bool { return true })
 }
 
-// InMemory is Vectors of those that are kept in memory, see [Index.Keep].
-func (x *Index) InMemory(encoder string, texts []Text) [][]float32 {
-	return x.vectors(encoder, texts, func(f *opened) bool { return f.kept != nil })
+// InMemory is Vectors of those that are kept in memory, see [Index.Keep]. They are in a space.
+func (x *Index) InMemory(encoder string, texts []Text, in *Space) [][]float32 {
+	return x.vectors(encoder, texts, in, func(f *opened) bool { return f.kept != nil })
 }
 
-func (x *Index) vectors(encoder string, texts []Text, may func(*opened) bool) [][]float32 {
+func (x *Index) vectors(encoder string, texts []Text, in *Space, may func(*opened) bool) [][]float32 {
 	list := make([][]float32, len(texts))
 	err := x.read(func(f *opened) error {
 		if !may(f) {
 			return nil
 		}
-		var space []float32
 		return f.find(encoder, texts, func(i int, b block, at int) {
-			if len(space) < b.dim {
-				space = make([]float32, min(len(texts), maxBlock)*b.dim)
-			}
-			v, scale := space[:b.dim:b.dim], b.scale(at)
+			v, scale := in.Vector(b.dim), b.scale(at)
 			for j, value := range b.row(at) {
 				v[j] = float32(int8(value)) * scale
 			}
-			list[i], space = v, space[b.dim:]
+			list[i] = v
 		})
 	})
 	if err != nil {

@@ -44,6 +44,9 @@ func (x *Index) Scan(ctx context.Context, encoder string, question [][]float32, 
 		}
 		workers := processors() // asked once: the runtime may change it meanwhile
 		buffers, near := make([][]byte, workers), make([]nearest, workers)
+		for i := range near {
+			near[i].rows = make([]nearRow, 0, min(limit, s.Entries))
+		}
 		failed := make([]error, workers)
 		parallel(ctx, workers, len(s.Blocks), func(on, i int) {
 			if failed[on] != nil {
@@ -61,8 +64,9 @@ func (x *Index) Scan(ctx context.Context, encoder string, question [][]float32, 
 			return err
 		}
 		for _, n := range near {
+			hits = slices.Grow(hits, len(n.rows))
 			for _, r := range n.rows {
-				hits = append(hits, Hit{n.ids[r.id], float64(r.cosine)})
+				hits = append(hits, Hit{n.id(r), float64(r.cosine)})
 			}
 		}
 		slices.SortFunc(hits, nearer)
@@ -83,13 +87,16 @@ func nearer(a, b Hit) int {
 // pointers: most are moved many times and then dropped.
 type nearest struct {
 	rows []nearRow
-	ids  []string
+	ids  []byte
 }
 
 type nearRow struct {
 	cosine float32
-	id     int32 // in ids; below zero: ^i is row i of the block that is compared now
+	id     int32 // where its id begins in ids; below zero: ^i is row i of the block that is compared now
+	length uint8 // of its id
 }
+
+func (n *nearest) id(r nearRow) string { return string(n.ids[r.id:][:r.length]) }
 
 // add adds the vectors of a block. Blocks and rows come in the order of their ids, so of two that are
 // equally near the first is kept.
@@ -107,13 +114,17 @@ func (n *nearest) add(b block, queries []query, limit int) {
 			continue
 		}
 		at := sort.Search(len(n.rows), func(i int) bool { return n.rows[i].cosine < cosine })
-		n.rows = slices.Insert(n.rows, at, nearRow{cosine, ^int32(i)})
-		n.rows = n.rows[:min(len(n.rows), limit)]
+		if len(n.rows) < limit {
+			n.rows = append(n.rows, nearRow{})
+		}
+		copy(n.rows[at+1:], n.rows[at:])
+		n.rows[at] = nearRow{cosine: cosine, id: ^int32(i)}
 	}
 	for i := range n.rows {
 		if r := &n.rows[i]; r.id < 0 {
-			n.ids = append(n.ids, b.id(int(^r.id)))
-			r.id = int32(len(n.ids) - 1)
+			id := b.idBytes(int(^r.id)) // of at most maxName bytes
+			r.id, r.length = int32(len(n.ids)), uint8(len(id))
+			n.ids = append(n.ids, id...)
 		}
 	}
 }

@@ -157,6 +157,8 @@ type Log[S, E any] struct {
 	inflight atomic.Bool
 	wrote    atomic.Bool // this log committed something, see [Log.Settle]
 
+	looked atomic.Int64 // when the last look at the files began: see [Once]
+
 	lead       token    // held by the one goroutine that writes
 	lock       fileLock // held by the one process that writes the journal or switches files
 	queue      queue[S, E]
@@ -230,16 +232,44 @@ func (l *Log[S, E]) View(ctx context.Context, f func(S, Head) error) error {
 	if l.replica != nil {
 		l.replica.fetchForView(ctx)
 	}
-	if err := l.readNewest(); err != nil {
+	if err := l.readNewest(ctx); err != nil {
 		return l.named(err)
 	}
 	defer l.mu.RUnlock()
 	return f(l.mem.state, l.mem.head)
 }
 
+// Once returns a context whose views share one look at the files of each log. They see what was
+// committed before it was made, and what this process commits; of what other processes commit later,
+// they may see nothing. It is for one answer that reads several times, not for one that waits for news.
+func Once(ctx context.Context) context.Context {
+	if ctx.Value(onceKey{}) != nil {
+		return ctx
+	}
+	return context.WithValue(ctx, onceKey{}, clock())
+}
+
+type onceKey struct{}
+
+// clock is a time that only goes forward.
+func clock() int64 { return 1 + int64(time.Since(begin)) }
+
+var begin = time.Now()
+
 // readNewest catches up and leaves with mu held for reading, unless it fails.
-func (l *Log[S, E]) readNewest() error {
-	current := func() bool { return l.inflight.Load() || l.j.current() }
+func (l *Log[S, E]) readNewest(ctx context.Context) error {
+	now := clock()
+	once, shared := ctx.Value(onceKey{}).(int64)
+	current := func() bool {
+		if l.inflight.Load() || shared && l.looked.Load() >= once {
+			return true
+		}
+		if !l.j.current() {
+			return false
+		}
+		l.looked.Store(now)
+		return true
+	}
 	for {
 		l.mu.RLock()
 		if l.closed {
@@ -253,6 +283,7 @@ func (l *Log[S, E]) readNewest() error {
 		if err := l.refresh(); err != nil {
 			return err
 		}
+		l.looked.Store(now)
 		// Not checked again: with busy writers it would never be current.
 		current = func() bool { return true }
 	}

@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -89,5 +90,45 @@ func TestRecordedTimeAlwaysIncreases(t *testing.T) {
 		if _, seen := view(t, open(t, dir, nil)); !seen.At.Equal(last) {
 			t.Errorf("after update %d the head is at %v, want %v", i, seen.At, last)
 		}
+	}
+}
+
+// One answer that reads several times looks at the files once. What was committed before it began is seen,
+// whoever did; so is what this process commits meanwhile.
+func TestViewsOfOneAnswerShareALook(t *testing.T) {
+	dir := t.TempDir()
+	a, b := open(t, dir, nil), open(t, dir, nil)
+	seen := func(ctx context.Context) (n int) {
+		t.Helper()
+		if err := a.View(ctx, func(s counters, _ journal.Head) error { n = s["x"]; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	update(t, b, "x")
+	once := journal.Once(t.Context())
+	for range 2 {
+		if n := seen(once); n != 1 {
+			t.Fatalf("%d commits are seen, 1 was made before the answer began", n)
+		}
+	}
+	update(t, b, "x")
+	if n := seen(once); n != 1 {
+		t.Errorf("%d commits are seen: the files were looked at again", n)
+	}
+	if n := seen(journal.Once(once)); n != 1 {
+		t.Errorf("%d commits are seen by a part of the answer", n)
+	}
+	if n := seen(journal.Once(t.Context())); n != 2 {
+		t.Errorf("%d commits are seen by the next answer, want 2", n)
+	}
+	update(t, b, "x")
+	if n := seen(t.Context()); n != 3 {
+		t.Errorf("%d commits are seen, want 3", n)
+	}
+	once = journal.Once(t.Context())
+	update(t, a, "x")
+	if n := seen(once); n != 4 {
+		t.Errorf("%d commits are seen, want its own too", n)
 	}
 }

@@ -143,6 +143,7 @@ func (l *Log[S, E]) serve(ctx context.Context, c *call[S, E]) error {
 	default:
 	}
 	return l.named(l.underLock(ctx, l.o.Fence, func() error {
+		l.looked.Store(clock())
 		b := batch[S, E]{l: l, pos: l.j.pos, calls: l.queue.takeAll()}
 		b.err = fmt.Errorf("%w: the write broke off, the commits may or may not be on disk", ErrInDoubt) // unless run returns
 		defer b.end()

@@ -124,7 +124,7 @@ func TestProjectOfAFormerVersion(t *testing.T) {
 	former := b.open(nil)
 	if err := former.update(t.Context(), func(*registry, time.Time) ([]change, error) {
 		return []change{
-			{Put: &record{Hash: hash, Places: []Place{{Root: root("app"), GitDir: root("app/.git"), Birth: birth(b.path("app/.git"))}}}},
+			{Put: &record{Hash: hash, Places: []Place{{Root: root("app"), GitDir: root("app/.git"), Birth: birth(b.path("app/.git"), stats{})}}}},
 			{Put: &record{Hash: byID, ID: "acme", Places: []Place{{Root: root("one")}, {Root: root("other")}}}},
 		}, nil
 	}); err != nil {
@@ -138,7 +138,7 @@ func TestProjectOfAFormerVersion(t *testing.T) {
 	if other := b.resolve(p, "other"); other.Hash != byID {
 		t.Errorf("a place that its identity led to: %+v", other)
 	}
-	if len(readSecrets(b.path("app/.git"))) != 1 {
+	if len(new(texts).secrets(b.path("app/.git"))) != 1 {
 		t.Error("no secret was written")
 	}
 	b.move("app", "moved")
@@ -158,7 +158,7 @@ func TestSecretsOfTwoDataDirectories(t *testing.T) {
 	if info, err := os.Stat(b.path("app/.git/" + secretFile)); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
-	if secrets := readSecrets(b.path("app/.git")); len(secrets) != 2 {
+	if secrets := new(texts).secrets(b.path("app/.git")); len(secrets) != 2 {
 		t.Errorf("%q", secrets)
 	}
 	b.move("app", "moved")

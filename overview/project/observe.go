@@ -1,7 +1,6 @@
 package project
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -39,7 +38,7 @@ func (p *Registry) observe(path string, refused ...string) (*observation, error)
 	if err != nil {
 		return nil, err
 	}
-	s := &observation{path: path, refused: refused, root: dir, home: p.home, now: p.o.Now()}
+	s := &observation{path: path, refused: refused, root: dir, home: p.home, now: p.o.Now(), stats: stats{}}
 	s.Root = dir
 	for at := dir; ; {
 		last, err := s.mark(at)
@@ -52,10 +51,10 @@ func (p *Registry) observe(path string, refused ...string) (*observation, error)
 		}
 		at = up
 	}
-	s.secrets, s.Claim = readSecrets(s.secretDir), s.ID
+	s.secrets, s.Claim = p.texts.secrets(s.secretDir), s.ID
 	s.root, s.Root = slashed(s.root), slashed(s.Root)
 	if s.common != "" {
-		s.Remote, s.hasCommit = readRemote(s.common), hasCommit(s.GitDir, s.common)
+		s.Remote, s.hasCommit = p.texts.remote(s.common, s.stats), p.texts.hasCommit(s.GitDir, s.common, s.stats)
 	}
 	return s, nil
 }
@@ -77,7 +76,7 @@ func (p *Registry) place(s *observation) *observation {
 			s.Root = slashed(root)
 		}
 	}
-	s.Birth = birth(s.GitDir)
+	s.Birth = birth(s.GitDir, s.stats)
 	s.GitDir = slashed(s.GitDir)
 	return s
 }
@@ -138,7 +137,7 @@ func (s *observation) mark(dir string) (last bool, err error) {
 			s.root, s.Root = dir, dir
 		}
 	}
-	g, err := gitMarkOf(dir)
+	g, err := gitMarkOf(dir, s.stats)
 	if err != nil {
 		if s.ID == "" {
 			return false, err
@@ -227,13 +226,16 @@ func readID(dir string) (string, error) {
 func (s *observation) idFile() string { return s.root + "/" + idFileName }
 
 // readSmall reads the first few KiB of a regular file.
-func readSmall(name string) (string, error) {
+func readSmall(name string) (string, error) { return readUpTo(name, smallFile) }
+
+// readUpTo reads so many bytes of a regular file.
+func readUpTo(name string, most int64) (string, error) {
 	f, err := openRegular(name)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, smallFile))
+	data, err := io.ReadAll(io.LimitReader(f, most))
 	return string(data), err
 }
 
@@ -310,9 +312,9 @@ func (p Place) exists() bool {
 // birth is the time of a file of a git directory that git writes only once. While it is the same, the
 // repository is the same, and git need not run. Without templates git writes no such file;
 // then it is the time of a directory that only git's maintenance changes. It may be empty.
-func birth(gitDir string) string {
+func birth(gitDir string, at stats) string {
 	for _, name := range []string{"description", "commondir", "objects/info", "config"} {
-		if info, err := os.Stat(filepath.Join(gitDir, name)); err == nil {
+		if info, err := at.of(filepath.Join(gitDir, name)); err == nil {
 			return info.ModTime().UTC().Format(time.RFC3339Nano)
 		}
 	}
@@ -354,7 +356,7 @@ func (p *Registry) askGit(ctx context.Context, s *observation) error {
 // accepts reports whether git works in the work tree of an observation. git is asked once.
 // Without git, or without an answer, the files must do; but another user's are not taken then.
 func (p *Registry) accepts(ctx context.Context, s *observation) bool {
-	key := "accepts " + s.gitRoot + "\x00" + s.secretDir + birth(s.secretDir)
+	key := "accepts " + s.gitRoot + "\x00" + s.secretDir + birth(s.secretDir, stats{})
 	if known, asked := p.answers.Load(key); asked {
 		return known == true
 	}
@@ -384,7 +386,7 @@ type gitMark struct {
 // gitMarkOf looks for the git directory of a work tree, or of a bare repository, whose top is
 // dir. A clone can bring files that look like one, and an archive can bring a whole .git. So a
 // git directory elsewhere counts only if it names this work tree, and a link does not count.
-func gitMarkOf(dir string) (gitMark, error) {
+func gitMarkOf(dir string, at stats) (gitMark, error) {
 	dot := filepath.Join(dir, ".git")
 	info, err := os.Lstat(dot)
 	var g gitMark
@@ -395,14 +397,17 @@ func gitMarkOf(dir string) (gitMark, error) {
 	case err == nil && info.Mode()&fs.ModeSymlink != 0:
 		g.why = ".git is a symbolic link"
 		return g, nil
-	case err == nil && info.IsDir() && isGitDir(dot):
-		g.dir = resolved(dot)
+	case err == nil && info.IsDir() && isGitDir(dot, at):
+		g.dir = dot // dir has no links, and this is none
+		if runtime.GOOS == "windows" {
+			g.dir = resolved(dot)
+		}
 	case err == nil && info.Mode().IsRegular():
 		if g.dir, g.why, err = followGitFile(dir, dot); err != nil || g.dir == "" {
 			return g, err
 		}
 		info, err = os.Lstat(g.dir)
-	case isGitDir(dir): // the rest of the tests is for a bare repository alone
+	case isGitDir(dir, at): // the rest of the tests is for a bare repository alone
 		g.dir, g.bare = dir, true
 		info, err = os.Lstat(dir)
 	default:
@@ -412,10 +417,10 @@ func gitMarkOf(dir string) (gitMark, error) {
 		return gitMark{}, err
 	}
 	g.foreign = !ownedByUs(info)
-	if name := irregular(g.dir); name != "" {
+	if name := irregular(g.dir, at); name != "" {
 		return gitMark{why: name + " in its git directory is no regular file"}, nil
 	}
-	g.common = commonDir(g.dir)
+	g.common = commonDir(g.dir, at)
 	if g.common != g.dir && filepath.Dir(g.dir) != filepath.Join(g.common, "worktrees") {
 		return gitMark{why: "its git directory leads to " + slashed(g.common) + ", which does not name it"}, nil
 	}
@@ -473,7 +478,8 @@ func isFile(a, b string) bool {
 
 // workTreeOf is the work tree that the configuration of a git directory names.
 func workTreeOf(gitDir string) (tree string) {
-	eachSetting(gitDir, func(section, key, value string) {
+	config, _ := readUpTo(filepath.Join(gitDir, "config"), gitConfig) // what cannot be read says nothing
+	eachSetting(config, func(section, key, value string) {
 		if section == "[core]" && key == "worktree" {
 			tree = value
 		}
@@ -482,9 +488,9 @@ func workTreeOf(gitDir string) (tree string) {
 }
 
 // irregular is what git would read in a git directory and wait for: a pipe, a device.
-func irregular(gitDir string) string {
+func irregular(gitDir string, at stats) string {
 	for _, name := range []string{"HEAD", "config", "commondir"} {
-		if info, err := os.Stat(filepath.Join(gitDir, name)); err == nil && !info.Mode().IsRegular() {
+		if info, err := at.of(filepath.Join(gitDir, name)); err == nil && !info.Mode().IsRegular() {
 			return name
 		}
 	}
@@ -492,12 +498,15 @@ func irregular(gitDir string) string {
 }
 
 // isGitDir makes the same checks as git.
-func isGitDir(dir string) bool {
-	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
-		return false
+func isGitDir(dir string, at stats) bool {
+	head := filepath.Join(dir, "HEAD")
+	if _, err := at.of(head); err != nil { // a link that leads nowhere is one too
+		if _, err := os.Lstat(head); err != nil {
+			return false
+		}
 	}
 	for _, name := range []string{"objects", "refs"} {
-		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || !info.IsDir() {
+		if info, err := at.of(filepath.Join(dir, name)); err != nil || !info.IsDir() {
 			return false
 		}
 	}
@@ -505,8 +514,12 @@ func isGitDir(dir string) bool {
 }
 
 // commonDir is the directory of a repository that its work trees share.
-func commonDir(gitDir string) string {
-	text, err := readSmall(filepath.Join(gitDir, "commondir"))
+func commonDir(gitDir string, at stats) string {
+	name := filepath.Join(gitDir, "commondir")
+	if _, err := at.of(name); errors.Is(err, fs.ErrNotExist) {
+		return gitDir
+	}
+	text, err := readSmall(name)
 	to := filepath.FromSlash(strings.TrimSpace(text))
 	if err != nil || to == "" {
 		return gitDir
@@ -535,10 +548,16 @@ func mainTree(common string) string {
 	return ""
 }
 
-// readRemote is origin's URL, else the first remote's, as remoteName has it.
-func readRemote(common string) string {
+// remote is the URL of origin in a common directory, else the first remote's, as remoteName has it.
+func (t *texts) remote(common string, at stats) string {
+	name := filepath.Join(common, "config")
+	info, err := at.of(name)
+	if err != nil {
+		return ""
+	}
+	config, _ := t.of(name, info, func() (string, error) { return readUpTo(name, gitConfig) }) // what cannot be read says nothing
 	first, origin := "", ""
-	eachSetting(common, func(section, key, value string) {
+	eachSetting(config, func(section, key, value string) {
 		if key != "url" || !strings.HasPrefix(section, "[remote ") {
 			return
 		}
@@ -551,17 +570,11 @@ func readRemote(common string) string {
 	return cmp.Or(origin, first)
 }
 
-// eachSetting reads the configuration of a git directory. Keys are in lower case.
-func eachSetting(gitDir string, tell func(section, key, value string)) {
-	f, err := openRegular(filepath.Join(gitDir, "config"))
-	if err != nil {
-		return
-	}
-	defer f.Close()
+// eachSetting takes a configuration of git apart. Keys are in lower case.
+func eachSetting(config string, tell func(section, key, value string)) {
 	section := ""
-	lines := bufio.NewScanner(io.LimitReader(f, gitConfig))
-	for lines.Scan() {
-		line := strings.TrimSpace(lines.Text())
+	for line := range strings.Lines(config) {
+		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "[") {
 			section = line
 		} else if key, value, ok := strings.Cut(line, "="); ok {
@@ -592,8 +605,13 @@ func remoteName(url string) string {
 }
 
 // hasCommit reports whether a repository has a commit at its HEAD, as far as files tell.
-func hasCommit(gitDir, common string) bool {
-	head, err := readSmall(filepath.Join(gitDir, "HEAD"))
+func (t *texts) hasCommit(gitDir, common string, at stats) bool {
+	name := filepath.Join(gitDir, "HEAD")
+	info, err := at.of(name)
+	if err != nil {
+		return false
+	}
+	head, err := t.of(name, info, func() (string, error) { return readSmall(name) })
 	if err != nil {
 		return false
 	}
@@ -601,11 +619,11 @@ func hasCommit(gitDir, common string) bool {
 	if !symbolic {
 		return true
 	}
-	if _, err := os.Stat(filepath.Join(common, filepath.FromSlash(ref))); err == nil {
+	if _, err := at.of(filepath.Join(common, filepath.FromSlash(ref))); err == nil {
 		return true
 	}
 	for _, name := range []string{"packed-refs", "reftable"} {
-		if _, err := os.Stat(filepath.Join(common, name)); err == nil {
+		if _, err := at.of(filepath.Join(common, name)); err == nil {
 			return true
 		}
 	}

@@ -35,7 +35,7 @@ func TestMarksOfAnotherUser(t *testing.T) {
 	b.mkdir("trap/mine")
 	give("trap", "trap/.git")
 	seen := b.resolve(p, "trap/mine")
-	if seen.Name != "mine" || len(seen.FirstCommits) > 0 || len(readSecrets(b.path("trap/.git"))) > 0 {
+	if seen.Name != "mine" || len(seen.FirstCommits) > 0 || len(new(texts).secrets(b.path("trap/.git"))) > 0 {
 		t.Errorf("%+v", seen)
 	}
 	b.says(seen, "trap is not used: git does not accept it")

@@ -69,6 +69,7 @@ type Registry struct {
 	log  *journal.Log[*registry, change]
 
 	answers sync.Map // of git, about repositories that are not known yet
+	texts   texts    // of files that say which repository it is
 }
 
 // Project describes a project.

@@ -22,6 +22,7 @@ type observation struct {
 	hasCommit bool     // its HEAD is a commit
 	gitRoot   string   // the top of the work tree or bare repository; also if the identity file is below
 	secretDir string   // its common directory
+	stats     stats    // of files in it
 	secrets   []string // in it
 	foreign   bool     // it is another user's: git must accept it
 	refusal   string   // why the repository is not used

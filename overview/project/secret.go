@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -18,19 +19,28 @@ const secretFile = "lean-ctx-secret"
 
 const maxSecrets = 64 << 10 // bytes
 
-// readSecrets are the secrets in a common directory.
-func readSecrets(common string) []string {
+// secrets are those in a common directory.
+func (t *texts) secrets(common string) []string {
 	if common == "" {
 		return nil
 	}
-	f, err := openSecrets(common, os.O_RDONLY)
-	if err != nil {
+	info, err := os.Lstat(filepath.Join(common, secretFile))
+	if err != nil || !secretIsOurs(info) {
 		return nil
 	}
-	defer f.Close()
-	data, _ := io.ReadAll(io.LimitReader(f, maxSecrets)) // what can be read is enough
-	return strings.Fields(string(data))
+	text, _ := t.of(filepath.Join(common, secretFile), info, func() (string, error) {
+		f, err := openSecrets(common, os.O_RDONLY)
+		if err != nil {
+			return "", err
+		}
+		defer f.Close()
+		data, err := io.ReadAll(io.LimitReader(f, maxSecrets))
+		return string(data), err // what can be read is enough
+	})
+	return strings.Fields(text)
 }
+
+func secretIsOurs(info fs.FileInfo) bool { return info.Mode().IsRegular() && ownedByUs(info) }
 
 var errNoSecretFile = errors.New(secretFile + " is not a regular file of this user")
 
@@ -42,7 +52,7 @@ func openSecrets(common string, flag int) (*os.File, error) {
 	}
 	defer root.Close()
 	info, err := root.Lstat(secretFile)
-	if err == nil && (!info.Mode().IsRegular() || !ownedByUs(info)) {
+	if err == nil && !secretIsOurs(info) {
 		return nil, errNoSecretFile
 	}
 	if err != nil && (flag&os.O_CREATE == 0 || !errors.Is(err, fs.ErrNotExist)) {

@@ -19,6 +19,7 @@ import (
 	"leanctx/cmd/internal/op"
 	"leanctx/embed"
 	"leanctx/formats"
+	"leanctx/internal/journal"
 	"leanctx/internal/journal/jetstream"
 	"leanctx/internal/secret"
 	"leanctx/knowledge"
@@ -329,7 +330,7 @@ func (s *stores) dir(sc op.Scope) (string, error) {
 
 // settings returns the settings for the project of a call, and the directory of the call.
 func (s *stores) settings(sc op.Scope) (config.Settings, string, error) {
-	seen, err := s.look(sc)
+	seen, err := s.look(context.Background(), sc)
 	return seen.settings, seen.dir, err
 }
 
@@ -343,7 +344,7 @@ type seen struct {
 
 // look looks at the directory of a call, and reads the settings that count there. What is wrong with
 // the directory is said when its project is looked for.
-func (s *stores) look(sc op.Scope) (seen, error) {
+func (s *stores) look(ctx context.Context, sc op.Scope) (seen, error) {
 	dir, err := s.dir(sc)
 	if err != nil {
 		return seen{}, err
@@ -354,7 +355,7 @@ func (s *stores) look(sc op.Scope) (seen, error) {
 	}
 	v, root := seen{dir: dir}, ""
 	if v.look, v.refusal = projects.Look(dir); v.refusal == nil {
-		root, err = projects.Root(context.Background(), v.look)
+		root, err = projects.Root(ctx, v.look)
 	}
 	if err = errors.Join(v.refusal, err); err != nil {
 		s.logger.Debug("a directory has no configuration", "directory", dir, "error", err)
@@ -422,7 +423,8 @@ func (s *stores) project(ctx context.Context, sc op.Scope) (projectPlace, error)
 // be written. It does record news about a known project, if it can: a repository that moves
 // is found by its first commit, which often comes after the first fact.
 func (s *stores) find(ctx context.Context, sc op.Scope) (projectPlace, error) {
-	v, err := s.look(sc)
+	ctx = journal.Once(ctx)
+	v, err := s.look(ctx, sc)
 	if err != nil {
 		return projectPlace{}, err
 	}

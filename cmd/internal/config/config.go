@@ -219,6 +219,9 @@ var clientVars = []string{"CLAUDE_PROJECT_DIR", "WORKSPACE_FOLDER_PATHS", "CURSO
 func ClientRoots() []string {
 	for _, name := range clientVars {
 		value := env(name)
+		if value == "" {
+			continue
+		}
 		var all []string
 		if info, err := os.Stat(value); err == nil && info.IsDir() {
 			all = []string{value}

@@ -280,8 +280,11 @@ func findProjectFile(dir, root string) string {
 	if root == "" {
 		return ""
 	}
-	for _, name := range []*string{&dir, &root} {
-		if real, err := filepath.EvalSymlinks(*name); err == nil {
+	same := dir == root
+	for _, name := range []*string{&root, &dir} {
+		if same && name == &dir {
+			dir = root
+		} else if real, err := filepath.EvalSymlinks(*name); err == nil {
 			*name = real
 		}
 	}

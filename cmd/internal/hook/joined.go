@@ -77,7 +77,7 @@ func with(j Joined, latest map[Joined]SessionEvent) Joined {
 // ClientOf is the client of the table that a connection's name means; else the name itself.
 func ClientOf(name string) string {
 	found := ""
-	for _, c := range Names() {
+	for _, c := range clientNames() {
 		if agents.WorksIn(strings.ReplaceAll(strings.ToLower(name), " ", "-"), c) && len(c) > len(found) {
 			found = c
 		}

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Machine is the machine whose clients are connected.
@@ -98,10 +99,12 @@ func (m Machine) has(c *client) bool {
 }
 
 // Names lists the clients of the table.
-func Names() []string {
-	var names []string
+func Names() []string { return slices.Clone(clientNames()) }
+
+// clientNames is made once: a server asks at each call who makes it.
+var clientNames = sync.OnceValue(func() (names []string) {
 	for _, c := range clients() {
 		names = append(names, c.name)
 	}
 	return names
-}
+})

@@ -42,8 +42,11 @@ func (t *Tool) Call(ctx context.Context, action string, args map[string]any) (An
 		a.syntax = t.shell
 	} else {
 		a.syntax = t.mcp
-		if line := "lean-ctx " + t.commandLine(o.Name, c.values); len(line) <= maxAgain {
-			a.again = ": " + line
+		a.again = func() string {
+			if line := "lean-ctx " + t.commandLine(o.Name, c.values); len(line) <= maxAgain {
+				return ": " + line
+			}
+			return ""
 		}
 	}
 	if err != nil {
@@ -220,6 +223,11 @@ func (c *call) take(name string, v any) {
 // param finds the parameter that a name means: its own name, in any case and with any
 // separators, or an alias.
 func (c *call) param(name string) (Param, bool) {
+	for _, own := range [][]Param{c.o.Params, scopeParams[:]} { // as most are written
+		if i := slices.IndexFunc(own, func(p Param) bool { return p.Name == name }); i >= 0 {
+			return own[i], true
+		}
+	}
 	all := c.o.allParams()
 	i := slices.IndexFunc(all, func(p Param) bool { return prose.Fold(p.Name) == prose.Fold(name) })
 	if i < 0 {
@@ -300,8 +308,8 @@ type Answer struct {
 	Action  string // the operation's name
 	Scope   Scope  // the project and the caller; zero if no operation was found
 
-	syntax prose.Syntax // of calls that the answer suggests
-	again  string       // the same call as a command
+	syntax prose.Syntax  // of calls that the answer suggests
+	again  func() string // the same call as a command; nil: it was one
 }
 
 // given is a result that is bounded by itself, since it can be had only once.
@@ -314,7 +322,10 @@ func (a Answer) RenderWithin(most int) (string, error) {
 	if _, once := a.Result.(given); once || err != nil || len(text) <= most {
 		return text, err
 	}
-	hint := "ask for less (limit, key, a narrower query), or in a shell, where nothing is cut" + a.again
+	hint := "ask for less (limit, key, a narrower query), or in a shell, where nothing is cut"
+	if a.again != nil {
+		hint += a.again()
+	}
 	if a.Output == "json" {
 		return prose.FitJSON(text, most, hint), nil
 	}
