@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"leanctx/knowledge/conflict"
 	"leanctx/knowledge/fact"
@@ -9,9 +10,16 @@ import (
 	"leanctx/knowledge/state"
 )
 
-// maxDerived is how many bytes of texts a cache may be of. What is kept takes about ten times as much
-// memory as its text: some 2 MB a cache, of which there are two.
-const maxDerived = 200 << 10
+// Of how many bytes a cache may be, about. Forms are asked for by each assertion, readings by each
+// question, which compares a hundred facts.
+const (
+	maxForms    = 1 << 20
+	maxReadings = 3 << 20
+)
+
+// maxDerivedText is how long the text of a version may be of which something is kept: a longer one would
+// push out many others.
+const maxDerivedText = 3 << 10
 
 // derived keeps what was read from versions: their words, or their forms for a comparison. A version is
 // never written into, so nothing that is kept has to be brought up to date. A version that was changed
@@ -21,10 +29,13 @@ const maxDerived = 200 << 10
 // It is of use in a server. A command reads its versions from the disk, each time anew.
 type derived[V any] struct {
 	read func(*fact.Version) V
+	size func(*fact.Version, V) int // about how many bytes it takes
+	most int                        // bytes
 
 	mu            sync.Mutex
 	recent, older map[*fact.Version]V
-	bytes         int         // of texts in recent
+	bytes         int         // in recent
+	times         int         // that everything was dropped
 	drops         state.Drops // of the state that it was last used with
 }
 
@@ -36,6 +47,7 @@ func (x *derived[V]) of(v *fact.Version) V {
 	if !recent {
 		got, again = x.older[v]
 	}
+	times := x.times
 	x.mu.Unlock()
 	if recent {
 		return got
@@ -43,46 +55,81 @@ func (x *derived[V]) of(v *fact.Version) V {
 	if !again {
 		got = x.read(v)
 	}
-	n := len(v.Key) + len(v.Value)
-	for _, q := range v.Questions {
-		n += len(q)
+	if textSize(v) > maxDerivedText {
+		return got
 	}
-	if n > maxDerived/64 {
-		return got // it would push out many others
-	}
+	n := x.size(v, got)
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.bytes += n; x.recent == nil || x.bytes > maxDerived/2 {
+	if x.times != times {
+		return got // the text may have been erased meanwhile
+	}
+	if x.bytes += n; x.recent == nil || x.bytes > x.most/2 {
 		x.recent, x.older, x.bytes = map[*fact.Version]V{}, x.recent, n
 	}
 	x.recent[v] = got
 	return got
 }
 
-// follow drops everything if a fact was dropped from the state: its text may have been erased.
-func (x *derived[V]) follow(k state.Reader) {
+func textSize(v *fact.Version) int {
+	n := len(v.Key) + len(v.Value)
+	for _, q := range v.Questions {
+		n += len(q)
+	}
+	return n
+}
+
+// drop drops everything.
+func (x *derived[V]) drop() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if n := k.Drops(); n != x.drops {
+	x.recent, x.older, x.bytes = nil, nil, 0
+	x.times++
+}
+
+// follow drops everything if a fact was dropped from the state: its text may have been erased.
+func (x *derived[V]) follow(k state.Reader) (dropped bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	n := k.Drops()
+	if dropped = n != x.drops; dropped {
 		x.recent, x.older, x.bytes, x.drops = nil, nil, 0, n
+		x.times++
 	}
+	return dropped
 }
 
 // caches are what a store keeps of its versions.
 type caches struct {
 	forms    derived[conflict.Form]
 	readings derived[*recall.Reading]
+	reader   atomic.Pointer[recall.Reader] // of the readings: it keeps their words
 }
 
+// inForm is how much larger a form is than its text.
+const inForm = 10
+
+// inMap is what an entry of a cache takes beside what it holds.
+const inMap = 40
+
 func (c *caches) init() {
+	c.reader.Store(recall.NewReader())
 	c.forms.read = func(v *fact.Version) conflict.Form { return conflict.Of(statementOf(v)) }
+	c.forms.most, c.forms.size = maxForms, func(v *fact.Version, _ conflict.Form) int { return inForm * textSize(v) }
 	c.readings.read = func(v *fact.Version) *recall.Reading {
-		x := candidateOf(v)
-		return x.Read()
+		x, by := candidateOf(v), c.reader.Load()
+		if textSize(v) > maxDerivedText { // its words are not kept either
+			by = recall.NewReader()
+		}
+		return by.Read(&x)
 	}
+	c.readings.most, c.readings.size = maxReadings, func(_ *fact.Version, r *recall.Reading) int { return inMap + r.Size() }
 }
 
 func (c *caches) follow(k state.Reader) {
 	c.forms.follow(k)
-	c.readings.follow(k)
+	if c.readings.follow(k) || c.reader.Load().Size() > maxReadings/2 { // most of its words may be of readings that were dropped
+		c.reader.Store(recall.NewReader())
+		c.readings.drop()
+	}
 }

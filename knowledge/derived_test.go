@@ -12,7 +12,11 @@ import (
 // A cache reads a version once, stays within its limit, and drops all when a fact was dropped.
 func TestWhatIsReadFromAVersionIsKeptWithinBounds(t *testing.T) {
 	reads := 0
-	x := derived[string]{read: func(v *fact.Version) string { reads++; return strings.ToUpper(v.Value) }}
+	const most = 200 << 10
+	x := derived[string]{
+		read: func(v *fact.Version) string { reads++; return strings.ToUpper(v.Value) },
+		size: func(v *fact.Version, s string) int { return len(v.Key) + len(s) }, most: most,
+	}
 	v := &fact.Version{Key: "k", Value: "value"}
 	for range 3 {
 		if got := x.of(v); got != "VALUE" {
@@ -31,10 +35,10 @@ func TestWhatIsReadFromAVersionIsKeptWithinBounds(t *testing.T) {
 			bytes += len(v.Key) + len(v.Value)
 		}
 	}
-	if bytes > maxDerived || bytes < maxDerived/4 {
-		t.Errorf("texts of %d bytes are kept, of at most %d", bytes, maxDerived)
+	if bytes > most || bytes < most/4 {
+		t.Errorf("texts of %d bytes are kept, of at most %d", bytes, most)
 	}
-	x.of(&fact.Version{Value: strings.Repeat("x", maxDerived)})
+	x.of(&fact.Version{Value: strings.Repeat("x", maxDerivedText+1)})
 	if len(x.recent) == 1 {
 		t.Error("a long text pushed out all others")
 	}

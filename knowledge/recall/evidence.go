@@ -100,7 +100,7 @@ func (p *Pieces) Vectors(list [][]float32) {
 func (p *Pieces) Evidence(c *Candidate) (best Evidence) {
 	r := c.Reading
 	if r == nil {
-		r = c.Read()
+		r = NewReader().Read(c)
 	}
 	for i := range p.pieces {
 		if e := p.pieces[i].evidence(p, c, r); e.Of() > best.Of() {
@@ -119,16 +119,17 @@ func (x *piece) evidence(p *Pieces, c *Candidate, r *Reading) (e Evidence) {
 		if f == categoryField {
 			continue
 		}
-		for _, t := range r.fields[f] {
-			if !x.words[t.Term] || seen[t.Term] || t.Kind == words.Stop {
+		for _, t := range r.field(f) {
+			term := r.by.term(t)
+			if !x.words[term] || seen[term] || t.kind() == words.Stop {
 				continue
 			}
-			seen[t.Term] = true
-			switch w := p.weights[t.Term]; {
+			seen[term] = true
+			switch w := p.weights[term]; {
 			case w > a:
-				a, b, first, second = w, a, t.Term, first
+				a, b, first, second = w, a, term, first
 			case w > b:
-				b, second = w, t.Term
+				b, second = w, term
 			}
 		}
 	}
@@ -139,13 +140,14 @@ func (x *piece) evidence(p *Pieces, c *Candidate, r *Reading) (e Evidence) {
 		e.Found = append(e.Found, second)
 	}
 	named, all := 0.0, 0.0
-	for _, t := range r.fields[keyField] {
-		if t.Kind != words.Word || isNumber(t.Term) {
+	for _, t := range r.field(keyField) {
+		term := r.by.term(t)
+		if t.kind() != words.Word || isNumber(term) {
 			continue
 		}
 		all++
-		if x.words[t.Term] {
-			named += min(1, p.weights[t.Term]/weighty)
+		if x.words[term] {
+			named += min(1, p.weights[term]/weighty)
 		}
 	}
 	if all > 0 {

@@ -21,23 +21,7 @@ type Candidate struct {
 	Vector          []float32 // of key and value, of length 1; nil if there is none
 	QuestionsVector []float32 // of the questions
 	Name            []float32 // of the words of the key
-	Reading         *Reading  // what [Candidate.Read] gave; nil: it is read now
-}
-
-// Reading is the words of a candidate. Whoever ranks a fact often reads it once.
-type Reading struct {
-	fields [fieldCount][]words.Token
-	marked bool
-}
-
-// Read reads the words of a candidate.
-func (c *Candidate) Read() *Reading {
-	r := &Reading{marked: marked(c.Value)}
-	known := words.NewLexicon()
-	for f := range fieldCount {
-		known.Scan(c.text(f), func(t words.Token) { r.fields[f] = append(r.fields[f], t) })
-	}
-	return r
+	Reading         *Reading  // what a [Reader] gave; nil: it is read now
 }
 
 // Meaning is the question compared by meaning.
@@ -96,6 +80,18 @@ func (c *Candidate) text(f field) string {
 	return c.Category
 }
 
+// size is the number of bytes of a field's text.
+func (c *Candidate) size(f field) int {
+	if f != keyField {
+		return len(c.text(f))
+	}
+	n := len(c.Key)
+	for _, a := range c.Aliases {
+		n += 1 + len(a)
+	}
+	return n
+}
+
 func (s *Size) average(f field) float64 {
 	return max(1, [fieldCount]float64{s.Key, s.Questions, s.Value, s.Category}[f])
 }
@@ -105,19 +101,25 @@ type matcher struct {
 	q       *Question
 	meaning *Meaning
 	by      *constants
-	known   *words.Lexicon
-	left    int // bytes that may yet be read
+	known   *words.Lexicon // of texts that are read now
+	left    int            // bytes that may yet be read
+
+	reader *Reader // of the first candidate that was read before
+	ofWord []int32 // by the reader's number of a word: one more than its id; 0: it was not met yet
+	met    []uint32
 
 	ids     map[string]int32
 	matches [][]match // by id
 	seen    []int     // by id: the candidate that had the word last
 	df      []float64 // by id: candidates that have it in key or value
 	rarity  []float64 // by id: what it tells about two candidates that share it
+	odds    []float64 // of each answer: that it has taken the place of the one that is looked at
 
 	name      string // of the question as a name
 	x, share  []float64
 	tf        []float64
 	candidate int
+	paired    []int32 // the ids of all candidates
 }
 
 // match is a term of the question that a word counts for.
@@ -126,15 +128,15 @@ type match struct {
 	share float64
 }
 
-// matchers are used again, since most words of a text were met before.
-var matchers = sync.Pool{New: func() any { return &matcher{known: words.NewLexicon(), ids: map[string]int32{}} }}
+// matchers are used again. They keep no word.
+var matchers = sync.Pool{New: func() any { return &matcher{ids: map[string]int32{}} }}
 
 // newMatcher returns a matcher, to be freed after its last use.
 func newMatcher(q *Question, meaning *Meaning) *matcher {
 	n := len(q.terms)
 	m := matchers.Get().(*matcher)
-	*m = matcher{q: q, meaning: meaning, by: meaning.by(), known: m.known, left: MaxRead, ids: m.ids, matches: m.matches[:0], seen: m.seen[:0], df: m.df[:0],
-		x: make([]float64, n), share: make([]float64, n), tf: make([]float64, n)}
+	*m = matcher{q: q, meaning: meaning, by: meaning.by(), left: MaxRead, ids: m.ids, matches: m.matches[:0], seen: m.seen[:0], df: m.df[:0], rarity: m.rarity[:0], odds: m.odds[:0],
+		ofWord: m.ofWord, met: m.met[:0], paired: m.paired[:0], x: zeros(m.x, n), share: zeros(m.share, n), tf: zeros(m.tf, n)}
 	for i, t := range q.terms {
 		for _, s := range t.substitutes {
 			id := m.id(s.text)
@@ -151,8 +153,18 @@ func (m *matcher) free() {
 	}
 	clear(m.ids)
 	clear(m.matches)
-	m.q, m.meaning = nil, nil
+	for _, w := range m.met {
+		m.ofWord[w] = 0
+	}
+	m.q, m.meaning, m.known, m.reader, m.name = nil, nil, nil, nil, ""
 	matchers.Put(m)
+}
+
+// zeros is a list of n zeros, in the memory of another one if there is room.
+func zeros(list []float64, n int) []float64 {
+	list = slices.Grow(list[:0], n)[:n]
+	clear(list)
+	return list
 }
 
 func (m *matcher) id(term string) int32 {
@@ -193,41 +205,58 @@ func (m *matcher) features(c *Candidate) features {
 
 // field counts the words of the question in a field of a candidate.
 func (m *matcher) field(c *Candidate, f field, out *features) {
-	whole := c.text(f)
-	text := cut(whole, m.left)
-	if text == "" {
+	n := c.size(f)
+	if n == 0 || m.left == 0 {
 		return
 	}
-	m.left -= len(text)
-	clear(m.tf)
-	length, hits := 0, 0
-	count := func(t words.Token) {
-		id := m.id(t.Term)
-		if t.Kind == words.Word {
-			length++
-			if len(m.matches[id]) > 0 {
+	length, hits, first := 0, 0, len(m.paired)-len(out.ids)
+	any := false
+	count := func(id int32, kind words.Kind) {
+		if matches := m.matches[id]; len(matches) > 0 {
+			if !any {
+				clear(m.tf)
+				any = true
+			}
+			if kind == words.Word {
 				hits++
 			}
+			for _, at := range matches {
+				m.tf[at.term] += at.share
+				m.share[at.term] = max(m.share[at.term], at.share)
+			}
 		}
-		for _, at := range m.matches[id] {
-			m.tf[at.term] += at.share
-			m.share[at.term] = max(m.share[at.term], at.share)
+		if kind != words.Word {
+			return
 		}
-		if t.Kind == words.Word && (f == keyField || f == valueField) && m.seen[id] != m.candidate && len(out.ids) < maxPaired {
+		length++
+		if (f == keyField || f == valueField) && m.seen[id] != m.candidate && len(m.paired)-first < maxPaired {
 			m.seen[id] = m.candidate
 			m.df[id]++
-			out.ids = append(out.ids, id)
+			m.paired = append(m.paired, id)
 		}
 	}
-	if c.Reading != nil && len(text) == len(whole) {
-		for _, t := range c.Reading.fields[f] {
-			count(t)
+	if c.Reading != nil && n <= m.left {
+		m.left -= n
+		for _, t := range c.Reading.field(f) {
+			count(m.idOf(c.Reading, t), t.kind())
 		}
 	} else {
-		m.known.Scan(text, count)
+		text := cut(c.text(f), m.left)
+		m.left -= len(text)
+		if text == "" {
+			return
+		}
+		if m.known == nil {
+			m.known = words.NewLexicon()
+		}
+		m.known.Scan(text, func(t words.Token) { count(m.id(t.Term), t.Kind) })
 	}
+	out.ids = m.paired[first:len(m.paired):len(m.paired)]
 	if f == keyField {
 		out.keyed = hits > 0 && hits == length
+	}
+	if !any {
+		return
 	}
 	norm := 1 - fieldB[f] + fieldB[f]*float64(length)/m.q.size.average(f)
 	for i := range m.tf {
@@ -235,16 +264,36 @@ func (m *matcher) field(c *Candidate, f field, out *features) {
 	}
 }
 
+// idOf is the id of a word that was read before.
+func (m *matcher) idOf(r *Reading, t token) int32 {
+	if m.reader == nil {
+		m.reader = r.by
+	}
+	if r.by != m.reader {
+		return m.id(r.by.term(t))
+	}
+	w := int(t.word())
+	if w >= len(m.ofWord) {
+		m.ofWord = append(m.ofWord, make([]int32, w+1-len(m.ofWord)+w/4)...)
+	}
+	if m.ofWord[w] == 0 {
+		m.ofWord[w] = m.id(r.by.term(t)) + 1
+		m.met = append(m.met, uint32(w))
+	}
+	return m.ofWord[w] - 1
+}
+
 // named reports whether the question is the name of a candidate, but for case, order of joiners and stop words.
 func (m *matcher) named(c *Candidate) bool {
 	if m.q.Long {
 		return false
 	}
+	var none *words.Lexicon
 	if m.name == "" {
-		m.name = m.known.Canonical(m.q.text)
+		m.name = none.Canonical(m.q.text)
 	}
 	for _, name := range append([]string{c.Key, c.Category + " " + c.Key}, c.Aliases...) {
-		if len(name) < maxName && m.known.Canonical(name) == m.name {
+		if len(name) < maxName && none.Canonical(name) == m.name {
 			return true
 		}
 	}

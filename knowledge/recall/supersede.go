@@ -9,7 +9,7 @@ import (
 // supersede lets a newer fact that is about the same thing take the place of an older one, which comes right behind it.
 // Where the question asks for what was, the older one stays first.
 func (m *matcher) supersede(candidates []Candidate, all []features, answers []Answer) {
-	m.rarity = make([]float64, len(m.df))
+	m.rarity = zeros(m.rarity, len(m.df))
 	for id, df := range m.df {
 		m.rarity[id] = math.Log(float64(len(candidates)+priorCandidates) / max(df, 1))
 	}
@@ -55,11 +55,13 @@ func (m *matcher) newer(candidates []Candidate, all []features, answers []Answer
 		m.seen[id] = m.candidate
 		mass += m.rarity[id]
 	}
-	best, p, twins := -1, 0.0, 0
+	m.odds = m.odds[:0] // without the cosine, which costs most
+	could := false
 	for _, x := range answers {
 		b := x.Index
 		if b == a || candidates[a].Key == candidates[b].Key && candidates[a].Category == candidates[b].Category {
-			continue // one of several values is true beside the others
+			m.odds = append(m.odds, math.Inf(-1)) // one of several values is true beside the others
+			continue
 		}
 		var shared float64
 		for _, id := range all[b].ids {
@@ -71,20 +73,32 @@ func (m *matcher) newer(candidates []Candidate, all []features, answers []Answer
 		if candidates[a].Category == candidates[b].Category {
 			z += w.category
 		}
-		if z+w.cosine+w.marker < minPair {
+		m.odds = append(m.odds, z)
+		could = could || candidates[a].mayGiveWay(&candidates[b], all[a].keyed) && z+(w.cosine+w.marker)*maxCosine >= minPair
+	}
+	if !could {
+		return -1, 0
+	}
+	best, p, twins := -1, 0.0, 0
+	for i, x := range answers {
+		b, z := x.Index, m.odds[i]
+		later := candidates[a].mayGiveWay(&candidates[b], all[a].keyed)
+		most := z + w.cosine*maxCosine
+		if later && candidates[b].marked() {
+			most += w.marker
+		}
+		if most < minPair {
 			continue // no cosine would be enough
 		}
 		z += w.cosine * candidates[a].near(&candidates[b])
 		if z > minPair {
 			twins++
 		}
-		if candidates[b].Since.Sub(candidates[a].Since) < minBetween {
+		if !later {
 			continue
 		}
 		if candidates[b].marked() {
 			z += w.marker
-		} else if all[a].keyed {
-			continue // the question names the older one, and nothing says that it is over
 		}
 		if z > p || best < 0 && z > minPair {
 			best, p = b, z
@@ -94,6 +108,15 @@ func (m *matcher) newer(candidates []Candidate, all []features, answers []Answer
 		return -1, 0
 	}
 	return best, p
+}
+
+// maxCosine is above any cosine: vectors are of length 1 but for their rounding.
+const maxCosine = 1.02
+
+// mayGiveWay reports whether b began enough later to take the place of a. If the question names a, then
+// only one that says that something is different now may.
+func (c *Candidate) mayGiveWay(b *Candidate, keyed bool) bool {
+	return b.Since.Sub(c.Since) >= minBetween && (!keyed || b.marked())
 }
 
 // near is the cosine of two facts, or of their stored questions.
