@@ -53,7 +53,7 @@ type placement struct {
 // set adds a version, or replaces the one with its id.
 func (p *placement) set(v *fact.Version) {
 	for _, list := range []*[]*fact.Version{&p.after, &p.changed} {
-		if i := slices.IndexFunc(*list, func(w *fact.Version) bool { return w.ID == v.ID }); i >= 0 {
+		if i := fact.PlaceOf(*list, v.ID); i >= 0 {
 			(*list)[i] = v
 		} else {
 			*list = append(*list, v)
@@ -149,16 +149,13 @@ func (p *placement) create() *fact.Version {
 		ID:       p.newID(a.Value),
 		Category: a.Category, Key: a.Key, Value: a.Value, SourceSession: a.Session,
 		Confidence: a.Confidence, CreatedAt: p.present, LastConfirmed: p.now,
-		ValidFrom: p.period.From, ValidUntil: p.period.Until, ConfirmationCount: 1, RevisionCount: 1,
+		ValidFrom: p.period.From, ValidUntil: p.period.Until, ConfirmationCount: 1, RevisionCount: p.revision + 1,
 		Privacy: PrivacyShared, Archetype: formats.Archetype(a.Category), RecordedFrom: p.now,
 		AssertedBy: a.Source.By, Sources: []Source{p.source()}, Tags: []string{}, Aliases: []string{}, Also: p.several,
 		Outcome: string(p.outcome),
 	}
 	if n := len(p.ends); n > 0 {
 		v.Supersedes = formats.Optional(p.ends[n-1].ID)
-	}
-	for _, w := range p.versions {
-		v.RevisionCount = max(v.RevisionCount, w.RevisionCount+1)
 	}
 	if m := p.model(); m != nil {
 		v.Tags, v.Aliases, v.Pinned, v.Privacy = m.Tags, m.Aliases, m.Pinned, m.Privacy
@@ -176,7 +173,7 @@ func (p *placement) create() *fact.Version {
 // model is the version that a new one takes tags, aliases, pin and privacy from:
 // the current one, else the last.
 func (d *decision) model() *fact.Version {
-	if v := fact.CurrentAt(d.versions, d.present); v != nil {
+	if v := fact.CurrentAt(d.open, d.present); v != nil {
 		return v
 	}
 	for _, v := range slices.Backward(d.versions) {
@@ -190,7 +187,7 @@ func (d *decision) model() *fact.Version {
 // newID is a new version's id.
 func (p *placement) newID(value string) string {
 	return fact.NewVersionID(p.asserted.Category, p.asserted.Key, value, p.now, func(id string) bool {
-		return fact.WithID(p.after, id) != nil
+		return slices.ContainsFunc(p.after, func(v *fact.Version) bool { return v.RecordedFrom.Equal(p.now) && v.ID == id }) // the time is in it
 	})
 }
 
@@ -272,7 +269,7 @@ func (p *placement) compared(v *fact.Version, r *Remembered) {
 		if old == nil {
 			return
 		}
-		if fact.WithID(fact.AllCurrentAt(p.after, p.present), old.ID) == nil {
+		if at := fact.PlaceOf(p.after, old.ID); at < 0 || fact.CurrentAt(p.after[at:at+1], p.present) == nil {
 			r.Was = &PreviousValue{Value: old.Value, Since: old.ValidFrom, AssertedBy: AssertedBy(old), Trust: fact.TrustIn(old)}
 			if len(p.ends) > 1 && p.asserted.Replaces == AllValues {
 				r.Was.held, r.Was.All = p.ends, valuesOf(p.ends)

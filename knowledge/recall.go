@@ -299,14 +299,19 @@ func later(a, b bool) int {
 // first are the first n of a list in an order: few of many, so not all are sorted.
 func first[T any](list []T, n int, order func(a, b T) int) (out []T) {
 	for _, x := range list {
-		if len(out) == n && (n == 0 || order(x, out[n-1]) >= 0) {
-			continue
-		}
-		i, _ := slices.BinarySearchFunc(out, x, order)
-		out = slices.Insert(out, i, x)
-		out = out[:min(len(out), n)]
+		out = keepFirst(out, x, n, order)
 	}
 	return out
+}
+
+// keepFirst adds an element to the first n of a list in an order.
+func keepFirst[T any](out []T, x T, n int, order func(a, b T) int) []T {
+	if len(out) == n && (n == 0 || order(x, out[n-1]) >= 0) {
+		return out
+	}
+	i, _ := slices.BinarySearchFunc(out, x, order)
+	out = slices.Insert(out, i, x)
+	return out[:min(len(out), n)]
 }
 
 // search answers a question with words: package recall ranks what the index finds

@@ -62,9 +62,11 @@ func assertHere(st state.Reader, a Checked, now, present time.Time) ([]state.Eve
 	n := fact.IDOf(named.Category, named.Key)
 	vs := st.Versions(n)
 	local := a.Privacy == PrivacyLocal && len(vs) > 0 && !IsLocal(vs)
-	for _, h := range fact.Timeline(vs, present) {
-		if fact.Before(present, h.Period.Until) { // what is planned would end too
-			local = local && mayReplace(st, a.Source, h.Version) // else it is disputed, or confirms without the privacy
+	if local {
+		for _, h := range fact.Timeline(vs, present) {
+			if fact.Before(present, h.Period.Until) { // what is planned would end too
+				local = local && mayReplace(st, a.Source, h.Version) // else it is disputed, or confirms without the privacy
+			}
 		}
 	}
 	if !local {
@@ -123,6 +125,8 @@ type decision struct {
 	asserted Checked
 	form     verdict.Form    // of the asserted value
 	versions []*fact.Version // of the fact, as they are believed: see [fact.Settle]
+	open     []*fact.Version // those of them that are not over before the present: of thousands, a few
+	revision int             // the highest revision count
 	settled  []*fact.Version // those of them that differ from what is stored
 	now      time.Time       // the recorded time
 	present  time.Time       // now, or the wall clock if the recorded time is far ahead of it
@@ -150,6 +154,12 @@ func decide(f state.Facts, a Checked, now time.Time) (*decision, error) {
 		d.present = fact.Present(a.At, now)
 	}
 	d.versions, d.settled = fact.Settle(f.Versions(fact.IDOf(a.Category, a.Key)), d.present, now)
+	for _, v := range d.versions {
+		d.revision = max(d.revision, v.RevisionCount)
+		if v.ValidUntil == nil || !v.ValidUntil.Before(d.present) {
+			d.open = append(d.open, v)
+		}
+	}
 	if err := a.checkLists(d.model()); err != nil {
 		return nil, err
 	}
@@ -192,6 +202,14 @@ func (d *decision) begins() time.Time {
 	return d.present
 }
 
+// since are the versions that may overlap, or end at, what begins at an instant.
+func (d *decision) since(t time.Time) []*fact.Version {
+	if t.Before(d.present) {
+		return d.versions
+	}
+	return d.open
+}
+
 // # 1. Line
 
 // AllValues is what replaces all values of a fact.
@@ -201,13 +219,13 @@ const AllValues = "*"
 // for it. That is the value that it replaces, or the only one that it refines.
 func (d *decision) findLine() error {
 	a := &d.asserted
-	held := fact.AllCurrentAt(d.versions, d.begins())
-	for _, v := range fact.AllCurrentAt(d.versions, d.present) {
+	held := fact.AllCurrentAt(d.since(d.begins()), d.begins())
+	for _, v := range fact.AllCurrentAt(d.open, d.present) {
 		if !slices.Contains(held, v) {
 			held = append(held, v)
 		}
 	}
-	d.several = a.Also || a.Replaces != AllValues && hasSeveral(d.versions, d.present)
+	d.several = a.Also || a.Replaces != AllValues && hasSeveral(d.open, d.present)
 	if a.Replaces != "" && a.Replaces != AllValues {
 		i := slices.IndexFunc(held, func(v *fact.Version) bool { return hasValue(v, a.Replaces) })
 		if i < 0 {
@@ -252,7 +270,7 @@ func (d *decision) believed() *fact.Version {
 	if d.asserted.dated() {
 		return nil
 	}
-	held := fact.AllCurrentAt(d.versions, d.present)
+	held := fact.AllCurrentAt(d.open, d.present)
 	i := slices.IndexFunc(held, d.equals)
 	if i < 0 || d.asserted.Replaces != "" && d.line != held[i] {
 		return nil
@@ -275,7 +293,7 @@ func (d *decision) findBeginning() {
 	if a.FromDay {
 		d.followWithinDay()
 	}
-	corrects := a.Correct && fact.CurrentAt(d.versions, d.present) != nil // that version's end
+	corrects := a.Correct && fact.CurrentAt(d.open, d.present) != nil // that version's end
 	if a.From == nil && a.Until != nil && !corrects && !a.Until.After(d.present) {
 		a.From = new(a.Until.Add(-time.Nanosecond))
 	}
@@ -316,7 +334,7 @@ func (d *decision) findWrong() {
 		return
 	}
 	for _, at := range []time.Time{d.begins(), d.present} {
-		for _, v := range fact.AllCurrentAt(d.versions, at) {
+		for _, v := range fact.AllCurrentAt(d.since(at), at) {
 			if d.inLine(v) || d.line == nil && d.equals(v) {
 				d.wrong = v
 			}
@@ -353,7 +371,7 @@ func (d *decision) findPeriod() error {
 		d.period = p
 		return nil
 	}
-	for _, v := range d.versions {
+	for _, v := range d.since(p.From) {
 		if d.several || a.Replaces == AllValues && v.Also {
 			continue // it has a timeline of its own, or ends
 		}
@@ -380,7 +398,8 @@ func (d *decision) findPeriod() error {
 func (d *decision) makeRoom() {
 	d.moves = d.wrong != nil && d.equals(d.wrong)
 	var ended []*fact.Version
-	for _, v := range d.versions {
+	versions := d.since(d.period.From)
+	for _, v := range versions {
 		if !d.moves && fact.Believed(v) && v.ValidUntil != nil && fact.Before(*v.ValidUntil, d.period.Until) && touches(v, d.period) && d.equals(v) && !mayReplace(d.facts, d.by(), v) {
 			ended = append(ended, v)
 			if d.period.From.Before(*v.ValidUntil) {
@@ -388,7 +407,7 @@ func (d *decision) makeRoom() {
 			}
 		}
 	}
-	for _, v := range d.versions {
+	for _, v := range versions {
 		switch q := fact.PeriodOf(v); {
 		case !fact.Believed(v), slices.Contains(ended, v):
 		case d.moves && v == d.wrong, !d.moves && touches(v, d.period) && d.equals(v):
@@ -562,7 +581,7 @@ func (d *decision) findOutcome() Outcome {
 		return Planned
 	case present && len(d.ends) > 0:
 		return Superseded
-	case present && d.several && slices.ContainsFunc(fact.AllCurrentAt(d.versions, d.present), isOther):
+	case present && d.several && slices.ContainsFunc(fact.AllCurrentAt(d.open, d.present), isOther):
 		return Added
 	case present || !slices.ContainsFunc(d.versions, fact.Believed):
 		return Created
@@ -625,7 +644,7 @@ const lastTurns = 64
 // backAndForth is the dispute of two authors who change a fact back and forth; nil if they do
 // not.
 func (d *decision) backAndForth() *formats.Dispute {
-	old := fact.Current(d.versions, d.present)
+	old := d.current()
 	if d.several || old == nil || d.equals(old) || !d.period.Contains(d.present) {
 		return nil
 	}
@@ -634,18 +653,27 @@ func (d *decision) backAndForth() *formats.Dispute {
 		source *Source // of thousands, a copy of each would cost more than the rest
 		at     int     // its place among all
 	}
-	turns := make([]turn, 0, len(d.versions)) // each assertion, the last one first: that is about the order of the search
-	for _, v := range slices.Backward(d.versions) {
-		for i := range slices.Backward(v.Sources) {
-			turns = append(turns, turn{v.Value, &v.Sources[i], -len(turns)})
+	newest := func(a, b turn) int { return cmp.Or(b.source.At.Compare(a.source.At), cmp.Compare(b.at, a.at)) }
+	all := 0
+	last := func(most int) (turns []turn) { // so many assertions, the last one first: that is about the order of the search
+		all = 0
+		for _, v := range slices.Backward(d.versions) {
+			if len(turns) == most && v.LastConfirmed.Before(turns[most-1].source.At) {
+				all += len(v.Sources)
+				continue
+			}
+			for i := range slices.Backward(v.Sources) {
+				turns = keepFirst(turns, turn{v.Value, &v.Sources[i], all}, most, newest)
+				all++
+			}
 		}
+		return turns
 	}
-	newest := func(a, b turn) int { return cmp.Or(b.source.At.Compare(a.source.At), cmp.Compare(a.at, b.at)) }
 	same := func(a, b turn) bool { return verdict.Compare(old.Key, a.value, b.value) == verdict.Equal }
 	var runs []turn // of equal values, each with its first source
-	for most := lastTurns; ; most = len(turns) {
+	for most := lastTurns; ; most = all {
 		runs = []turn{{value: d.asserted.Value, source: &d.asserted.Source}}
-		for _, x := range first(turns, most, newest) {
+		for _, x := range last(most) {
 			if last := &runs[len(runs)-1]; same(x, *last) {
 				last.source = x.source
 				continue
@@ -654,7 +682,7 @@ func (d *decision) backAndForth() *formats.Dispute {
 				break
 			}
 		}
-		if len(runs) > flipFlopChanges || most >= len(turns) {
+		if len(runs) > flipFlopChanges || most >= all {
 			break
 		}
 	}
@@ -663,6 +691,14 @@ func (d *decision) backAndForth() *formats.Dispute {
 		return nil
 	}
 	return &formats.Dispute{Value: old.Value, Confidence: old.Confidence, Source: *runs[1].source}
+}
+
+// current is the version that is believed to be valid now.
+func (d *decision) current() *fact.Version {
+	if slices.ContainsFunc(d.open, func(v *fact.Version) bool { return fact.RecordedAfter(v, d.present) }) {
+		return fact.Current(d.versions, d.present)
+	}
+	return fact.CurrentAt(d.open, d.present)
 }
 
 // apart is the dispute of two authors of the same authority who did not know of each other; nil

@@ -72,7 +72,7 @@ type instants []time.Time
 // misdated lists the boundaries after now that a clock gave.
 func misdated(vs []*Version, now time.Time) (out instants) {
 	for _, v := range vs {
-		if !RecordedAfter(v, now) {
+		if end := v.ValidUntil; !v.ValidFrom.After(now) && (end == nil || !end.After(now)) || !RecordedAfter(v, now) {
 			continue
 		}
 		if (v.ValidFrom.Equal(v.RecordedFrom) || v.ValidFrom.Equal(v.CreatedAt)) && v.ValidFrom.After(now) {
@@ -157,6 +157,9 @@ func Current(vs []*Version, now time.Time) *Version {
 // AllCurrent returns the versions of a fact that are believed to be valid now, the
 // oldest first: one, or each of several values.
 func AllCurrent(vs []*Version, now time.Time) (out []*Version) {
+	if !slices.ContainsFunc(vs, func(v *Version) bool { return RecordedAfter(v, now) }) {
+		return AllCurrentAt(vs, now)
+	}
 	for _, h := range Timeline(vs, now) {
 		if h.Period.Contains(now) {
 			out = append(out, h.Version)

@@ -114,10 +114,21 @@ func ByPeriod(a, b *Version) int {
 
 // WithID is the version with an id, nil if there is none.
 func WithID(vs []*Version, id string) *Version {
-	if i := slices.IndexFunc(vs, func(v *Version) bool { return v.ID == id }); i >= 0 {
+	if i := PlaceOf(vs, id); i >= 0 {
 		return vs[i]
 	}
 	return nil
+}
+
+// PlaceOf is where the version with an id stands, -1 if there is none. What is looked for is mostly among the
+// last versions of a fact, which may have thousands.
+func PlaceOf(vs []*Version, id string) int {
+	for i, v := range slices.Backward(vs) {
+		if v.ID == id {
+			return i
+		}
+	}
+	return -1
 }
 
 // The kinds of a source: who made an assertion.

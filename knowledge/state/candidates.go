@@ -64,7 +64,8 @@ func (s *State) holding(stems []string) (names []fact.ID) {
 	}
 	var found []hit
 	for _, n := range hits {
-		if v := newest(s.facts[n]); v != nil {
+		vs := s.facts[n] // what is recorded last is among the last
+		if v := newest(vs[max(0, len(vs)-candidateHits):]); v != nil {
 			found = append(found, hit{n, v})
 		}
 	}

@@ -92,7 +92,7 @@ func put(s *State, n fact.ID, v *fact.Version, others bool) {
 	i := -1
 	// With a base not all are known, and in an [Overlay] none.
 	if _, known := s.names[v.ID]; known || s.base != nil || len(s.names) == 0 {
-		i = slices.IndexFunc(old, func(w *fact.Version) bool { return w.ID == v.ID })
+		i = fact.PlaceOf(old, v.ID)
 	}
 	if i >= 0 {
 		if others {

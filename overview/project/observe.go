@@ -384,7 +384,7 @@ type gitMark struct {
 }
 
 // gitMarkOf looks for the git directory of a work tree, or of a bare repository, whose top is
-// dir. A clone can bring files that look like one, and an archive can bring a whole .git. So a
+// dir, a path without links. A clone can bring files that look like one, and an archive can bring a whole .git. So a
 // git directory elsewhere counts only if it names this work tree, and a link does not count.
 func gitMarkOf(dir string, at stats) (gitMark, error) {
 	dot := filepath.Join(dir, ".git")
@@ -709,8 +709,9 @@ func (p *Registry) WorkTrees(ctx context.Context, root string) (trees []string) 
 // treesOf are the work trees of a repository, by its common directory.
 func treesOf(common string) (trees []string) {
 	add := func(tree string) {
-		if g, err := gitMarkOf(tree); err == nil && g.why == "" && g.common == common && !g.bare && !g.foreign {
-			trees = append(trees, resolved(tree))
+		tree = resolved(tree)
+		if g, err := gitMarkOf(tree, stats{}); err == nil && g.why == "" && g.common == common && !g.bare && !g.foreign {
+			trees = append(trees, tree)
 		}
 	}
 	add(mainTree(common))
