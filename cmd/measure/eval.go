@@ -91,7 +91,8 @@ func evaluate(ctx context.Context, dir string, o evalOptions) (r EvalReport, err
 		return r, err
 	}
 	data := filepath.Join(dir, "data")
-	vars := []string{"LEAN_CTX_DATA_DIR=" + data}
+	// A session may name the directories in its own, unless that is the home directory.
+	vars := []string{"LEAN_CTX_DATA_DIR=" + data, "HOME=" + filepath.Join(dir, "home"), "USERPROFILE=" + filepath.Join(dir, "home")}
 	// One server writes into the project of each set.
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return r, err
