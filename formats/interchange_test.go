@@ -56,7 +56,7 @@ func TestParseDocumentMistakes(t *testing.T) {
 		{"auth: jwt\n", "line 1: want a fact file, an array of records or a record a line, found 'a'"},
 		{"\n\n42", "line 3: want a fact file, an array of records or a record a line, found a number"},
 		{"\xff\xfe{\x00", "line 1: this is UTF-16 text: save it as UTF-8"},
-		{`{"schema": 9, "facts": [`, "schema 9 is newer than this build reads (up to 1): use a newer build"},
+		{`{"schema": 9, "facts": [`, "schema 9 is newer than this build reads (up to 2): use a newer build"},
 		{"{\n  \"schema\": 1,\n  \"facts\": [\n", "line 4: facts: the file ends too early"},
 		{"{\n  \"project_root\": \"/x\",\n  \"facts\": [\n{]", "line 4: facts[0]: not JSON: invalid character ']' at start of value"},
 		{"[{\"category\": \"a\"},\n", "line 2: the file ends too early"},

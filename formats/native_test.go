@@ -147,17 +147,17 @@ func TestFactOfFewWords(t *testing.T) {
 
 func TestNewerSchema(t *testing.T) {
 	for _, file := range []string{
-		`{"schema": 2, "facts": "no longer a list"}`,
-		`{"project_root": "/x", "facts": [], "schema": 2`,
-		`{"schema": 1, "facts": [], "schema": 2}`,
+		`{"schema": 3, "facts": "no longer a list"}`,
+		`{"project_root": "/x", "facts": [], "schema": 3`,
+		`{"schema": 1, "facts": [], "schema": 3}`,
 	} {
 		_, err := DecodeNative([]byte(file))
-		if newer, ok := errors.AsType[*NewerError](err); !ok || newer.Got != 2 || newer.Max != Schema {
+		if newer, ok := errors.AsType[*NewerError](err); !ok || newer.Got != 3 || newer.Max != Schema {
 			t.Errorf("%s: %v", file, err)
 		}
 	}
 	var b bytes.Buffer
-	if err := EncodeNative(&b, &Document{Schema: 2}); err == nil || b.Len() > 0 {
+	if err := EncodeNative(&b, &Document{Schema: 3}); err == nil || b.Len() > 0 {
 		t.Errorf("a newer document was written: %v, %d bytes", err, b.Len())
 	}
 }

@@ -27,8 +27,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Schema is the version of the fact file that this build reads and writes.
-const Schema = 1
+// Schema is the version of the fact file, and of a store's files, that this build writes, and the newest
+// that it reads. Since version 2 patterns and gotchas are facts: a build that knows only version 1 would
+// have each twice.
+const Schema = 2
 
 // Unknown is the members of an object that this build does not know, in JSON.
 type Unknown = map[string]Raw

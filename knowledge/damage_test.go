@@ -158,7 +158,7 @@ func TestRefusedFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	newer := bytes.Replace(data, []byte(`"schema": 1`), []byte(`"schema": 2`), 1)
+	newer := bytes.Replace(data, []byte(`"schema": 2`), []byte(`"schema": 3`), 1)
 	for name, test := range map[string]struct {
 		data []byte
 		only bool // that file, and no other
@@ -166,7 +166,7 @@ func TestRefusedFiles(t *testing.T) {
 	}{
 		"newer":           {newer, false, journal.ErrNewer},
 		"newer, cut":      {newer[:len(newer)/2], false, journal.ErrNewer},
-		"much newer":      {bytes.Replace(newer, []byte(`"schema": 2`), []byte(`"schema": 1000000`), 1), true, journal.ErrNewer},
+		"much newer":      {bytes.Replace(newer, []byte(`"schema": 3`), []byte(`"schema": 1000000`), 1), true, journal.ErrNewer},
 		"another program": {[]byte(`{"project_root":"/home/u/app","facts":[]}`), true, journal.ErrForeign},
 		"damaged":         {data[:len(data)/2], true, journal.ErrCorrupt},
 		"empty":           {nil, true, journal.ErrCorrupt},

@@ -63,7 +63,7 @@ func TestImportBad(t *testing.T) {
 		"a dispute's source":    disputeFile(`"source":{"kind":"root"}`),
 		"a dispute's value":     disputeFile(`"value":""`),
 		"a rival's claim":       disputeFile(`"rival":{"category":"c","key":"x"}`),
-		"newer":                 `{"schema":2,"facts":[]}`,
+		"newer":                 `{"schema":3,"facts":[]}`,
 	} {
 		before := files(t, s.dir)
 		if r, err := transfer.Import(t.Context(), s.Store, transfer.Incoming{Data: strings.NewReader(text)}); err == nil {
