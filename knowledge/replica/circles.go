@@ -3,6 +3,7 @@ package replica
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"leanctx/formats"
 	"leanctx/knowledge"
@@ -24,23 +25,45 @@ import (
 
 // home is what this machine keeps to itself.
 type home struct {
-	names map[string]bool // the hashed names of facts with local versions
+	names map[string]bool // the subjects of facts with local versions
+	holds map[string]bool // those of them that hold now or later
 	ids   map[string]bool // the ids of local versions
 }
 
 // homeOf is what a store keeps to itself.
-func homeOf(st *state.State) home {
-	h := home{map[string]bool{}, map[string]bool{}}
+func homeOf(st *state.State, now time.Time) home {
+	h := home{map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	for n, v := range st.Each() {
 		if v.Privacy == knowledge.PrivacyLocal {
 			h.ids[v.ID] = true
-			h.names[factSubject(state.ErasedName(n))] = true
+			subjects := []string{factSubject(state.ErasedName(n))}
 			for _, a := range v.Aliases {
-				h.names[factSubject(hashed(formats.Name{Category: v.Category, Key: a}))] = true
+				subjects = append(subjects, factSubject(hashed(formats.Name{Category: v.Category, Key: a})))
+			}
+			for _, s := range subjects {
+				h.names[s] = true
+				h.holds[s] = h.holds[s] || fact.Believed(v) && fact.Before(now, v.ValidUntil)
 			}
 		}
 	}
 	return h
+}
+
+// meetsHome reports whether a line of a trusted replica would say something else of a fact that is local
+// here. It is left out while that holds: what is local here is nobody else's to end, and the line stays in
+// the repository. What was taken in before the fact became local counts, and so does an erasure: it is
+// about the shared part.
+func (f *Folded) meetsHome(l *Line, h home) bool {
+	if !l.fresh || l.own || len(h.holds) == 0 || listOps[l.Op] {
+		return false
+	}
+	names := operations[l.Op].facts(l)
+	if l.To != nil {
+		names = append(names, *l.To)
+	}
+	return slices.ContainsFunc(names, func(n formats.Name) bool {
+		return h.holds[factSubject(hashed(n))] || h.holds[factSubject(hashed(f.nameNow(l, n)))]
+	})
 }
 
 // reasonFormer is the reason of an acceptance of lines that a former version took in. They count as

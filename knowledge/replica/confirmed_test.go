@@ -3,11 +3,13 @@ package replica_test
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/replica"
 )
 
 // An agent confirms what the user said, with any argument beside the value, or does what else an agent can
@@ -148,5 +150,61 @@ func TestWhatTheUserTakesHomeStaysHere(t *testing.T) {
 				t.Errorf("shared %v: there it is %+v", shared, v)
 			}
 		}
+	}
+}
+
+// What is local here is not ended by what a trusted colleague says of the same name, whoever says it there,
+// and whether he gives it, names it so or knows it by an alias. It comes in once the local fact is gone.
+func TestTrustedColleagueEndsNothingLocal(t *testing.T) {
+	one, two := newMachine(t, filepath.Join(t.TempDir(), "a"), 0), newMachine(t, filepath.Join(t.TempDir(), "b"), 0)
+	t.Cleanup(func() { _, _ = one.store.Close(), two.store.Close() })
+	say := func(m *machine, key, value, privacy, source string, aliases ...string) {
+		t.Helper()
+		m.clock = m.clock.Add(time.Minute)
+		if _, err := m.as("codex-1").Remember(t.Context(), knowledge.Assertion{Category: "arch", Key: key, Value: value, Privacy: privacy, Source: source, Aliases: aliases}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say(one, "salary", "ninety thousand", "local", "user", "pay")
+	say(one, "host", "my laptop", "local", "")
+	say(two, "salary", "ask Eve", "", "user")
+	say(two, "pay", "ask Eve", "", "")
+	say(two, "server", "example.org", "", "user")
+	if _, err := knowledge.Rename(t.Context(), two.as(""), knowledge.NewName{Category: "arch", Key: "server", To: "host", Source: "user"}); err != nil {
+		t.Fatal(err)
+	}
+	say(two, "db", "PostgreSQL 16", "", "")
+	meet := func() (r replica.Report) {
+		for range 2 {
+			one.clock, two.clock = one.clock.Add(time.Minute), two.clock.Add(time.Minute)
+			two.sync(t)
+			one.pull(two)
+			r = one.sync(t)
+			two.pull(one)
+		}
+		return r
+	}
+	for range 2 {
+		r := meet()
+		if v := one.version(t, "salary"); v == nil || v.Value != "ninety thousand" || v.Privacy != "local" {
+			t.Errorf("%+v", v)
+		}
+		if v := one.version(t, "host"); v == nil || v.Value != "my laptop" {
+			t.Errorf("%+v", v)
+		}
+		if !strings.Contains(r.Text(), "[arch/salary]") || one.version(t, "db") == nil {
+			t.Error(r.Text())
+		}
+	}
+	say(one, "db", "PostgreSQL 17", "", "") // it had read the line about it
+	if meet(); two.openDisputes(t) > 0 || two.version(t, "db").Value != "PostgreSQL 17" {
+		t.Errorf("what comes after a line that is left out counts as not seen: %+v", two.version(t, "db"))
+	}
+	if strings.Contains(two.export(t), "ninety") || strings.Contains(two.export(t), "laptop") {
+		t.Error("a local value was told")
+	}
+	one.takeBackLocal(t, "salary", "host")
+	if meet(); one.version(t, "salary") == nil || one.version(t, "salary").Value != "ask Eve" || one.export(t) != two.export(t) {
+		t.Errorf("they differ:\n%s", difference(one.export(t), two.export(t)))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 	"leanctx/formats"
 	"leanctx/knowledge"
+	"leanctx/knowledge/fact"
 	"leanctx/knowledge/replica"
 	"leanctx/knowledge/state"
 )
@@ -234,6 +236,10 @@ func TestMachinesThatTookInTheSameAgreeToTheByte(t *testing.T) {
 			}
 		}
 		settle(t, all)
+		for _, m := range all { // while something is local, what others say of it is left out
+			m.takeBackLocal(t, append(slices.Clip(keys), "store")...)
+		}
+		settle(t, all)
 		want := all[0].export(t)
 		for _, m := range all[1:] {
 			if got := m.export(t); got != want {
@@ -256,6 +262,24 @@ func TestMachinesThatTookInTheSameAgreeToTheByte(t *testing.T) {
 			}
 		}
 	})
+}
+
+// takeBackLocal ends what is local on a machine.
+func (m *machine) takeBackLocal(t interface{ Fatal(...any) }, names ...string) {
+	for _, key := range names {
+		m.clock = m.clock.Add(time.Second)
+		local := false
+		_ = m.store.View(context.Background(), func(st *state.State, _ time.Time) error {
+			v := fact.Current(st.Versions(fact.IDOf("arch", key)), m.clock)
+			local = v != nil && v.Privacy == knowledge.PrivacyLocal
+			return nil
+		})
+		if local {
+			if _, err := m.as("").Remove(context.Background(), knowledge.Withdrawal{Category: "arch", Key: key, Source: "user"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }
 
 // few has a property checked so many times, unless the command line says how often.

@@ -52,6 +52,7 @@ type Folded struct {
 	admits    bool                // it folds lines from outside
 	Held      []*Line             // lines from outside that do not count, since they are about something inside
 	Over      []*Line             // those of Held that are not looked at, since there are too many
+	Home      []*Line             // those of Held that are of trusted replicas: see meetsHome
 	spoken    map[spoken]writer   // whose line a source is
 	outside   []*Line             // lines from outside that count
 	guarded   map[string]bool     // the subjects inside
@@ -88,6 +89,10 @@ func Fold(lines []*Line, t *trust, h home) *Folded {
 	for _, l := range f.keep(inside) {
 		if t.stopped() {
 			return f
+		}
+		if l.stays = f.meetsHome(l, h); l.stays {
+			f.Held, f.Home = append(f.Held, l), append(f.Home, l)
+			continue
 		}
 		f.apply(l)
 	}

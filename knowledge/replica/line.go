@@ -100,7 +100,9 @@ type Line struct {
 	own      bool // this store wrote it
 	standing standing
 
-	home bool // it stands in the file of its replica
+	home  bool // it stands in the file of its replica
+	fresh bool // it was found in the repository, and is not in the copy yet
+	stays bool // it is left out, since it is about what is local here: see [Folded.meetsHome]
 
 	newer *NewerError // what is not known of it
 

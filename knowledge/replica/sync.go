@@ -45,6 +45,7 @@ type Report struct {
 
 	Waiting  []Waiting `json:"waiting,omitempty"`  // what lines of replicas that are not trusted would change
 	Accepted []Waiting `json:"accepted,omitempty"` // what was taken in of that
+	Local    []string  `json:"local,omitempty"`    // facts that are local here, of which trusted replicas say something: it is left out
 
 	Warnings []string `json:"warnings,omitempty"`
 	Check    bool     `json:"check,omitempty"`
@@ -87,6 +88,12 @@ func (r Report) Text() string {
 		b.WriteString("\n  Disputed: " + d)
 	}
 	r.waits(&b)
+	if len(r.Local) > 0 {
+		fmt.Fprintf(&b, "\n  Local here, so what others say of it was left out: %s", strings.Join(r.Local[:min(len(r.Local), shownWaiting)], ", "))
+		if n := len(r.Local) - shownWaiting; n > 0 {
+			fmt.Fprintf(&b, " and %d more", n)
+		}
+	}
 	for _, w := range r.Warnings {
 		b.WriteString("\n  ⚠ " + w)
 	}
@@ -175,7 +182,7 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 	if r.Written, err = p.write(repo, m); err != nil {
 		return r, fmt.Errorf("what others wrote was taken in, but nothing could be written: %w", err)
 	}
-	if len(r.Warnings)+len(r.Waiting) == 0 {
+	if len(r.Warnings)+len(r.Waiting)+len(r.Local) == 0 {
 		m.write(s.Dir())
 	}
 	return r, nil
@@ -362,7 +369,7 @@ func newPlan(ctx context.Context, s *knowledge.Store, st *state.State, in incomi
 	if err != nil {
 		return nil, err
 	}
-	home := homeOf(st)
+	home := homeOf(st, now)
 	base := Fold(p.known, p.trusted, home)
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -382,6 +389,11 @@ func newPlan(ctx context.Context, s *knowledge.Store, st *state.State, in incomi
 	p.advance(st.Seq()+1, now)
 	p.compare(st, base, renamed)
 	r := &p.report
+	for _, l := range p.held {
+		if name := "[" + prose.Name(l.Category) + "/" + prose.Name(l.Key) + "]"; l.stays && !slices.Contains(r.Local, name) {
+			r.Local = append(r.Local, name)
+		}
+	}
 	r.Replica, r.Written, r.TakenIn, r.file = p.next.ID, statements(p.ours), statements(p.theirs), logDir+"/"+p.next.ID+".jsonl"
 	if n := p.folded.DuplicateIDs; n > base.DuplicateIDs {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s in the repository two contents; both are kept", counted(n, "number of a line has", "numbers of lines have")))
@@ -551,7 +563,7 @@ func (p *plan) find(in incoming) (copied bool, err error) {
 				continue
 			}
 		}
-		l.foreign = l.foreign || !p.own(l.ref())
+		l.foreign, l.fresh = l.foreign || !p.own(l.ref()), true
 		note(l)
 		p.theirs = append(p.theirs, l)
 		copied = copied || l.writer.id == p.next.ID && l.Op != opGone && (p.former || l.writer == p.self())
@@ -748,7 +760,7 @@ func (p *plan) leaveOut(h home) {
 func (p *plan) advance(commit uint64, now time.Time) {
 	n, all := &p.next, p.all()
 	n.Lines, n.Commit, n.Synced, n.Refold = len(all), commit, now, false
-	left := append(slices.Clone(p.held), p.folded.Held...)
+	left := slices.DeleteFunc(append(slices.Clone(p.held), p.folded.Held...), func(l *Line) bool { return l.stays })
 	held, first := setOf(left), map[writer]uint64{}
 	for _, l := range left {
 		if seq, ok := first[l.writer]; !ok || l.seq < seq {

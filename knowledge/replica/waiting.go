@@ -35,10 +35,10 @@ func (w Waiting) Line() string {
 // for it, those about the same facts included. Held lines that would change nothing wait for
 // nobody.
 func (f *Folded) waiting(all []*Line, t *trust, h home) (out []Waiting, accept []*Line) {
-	if len(f.Held) == len(f.Over) {
+	if len(f.Held) == len(f.Over)+len(f.Home) {
 		return nil, nil
 	}
-	over := setOf(f.Over)
+	over := setOf(slices.Concat(f.Over, f.Home))
 	looked := func(lines []*Line) []*Line {
 		return slices.DeleteFunc(slices.Clone(lines), func(l *Line) bool { return over[l] })
 	}
