@@ -352,7 +352,8 @@ func together(lines []*Line, subjects map[string]bool) []*Line {
 // What is looked at of lines from outside. Anybody can write any number, and some cost the more the
 // more there are. The oldest count first. Of a replica that is trusted all count.
 const (
-	mostOutside  = 400_000 // lines
+	mostOutside  = 20_000  // lines
+	maxOutside   = 8 << 20 // bytes of them
 	mostVersions = 500     // about one fact
 	mostEntries  = 1_000   // of one list beside the facts
 	mostMoves    = 200     // renames, and erasures: each is held against all lines

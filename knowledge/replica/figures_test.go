@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"crypto/ed25519"
 	"flag"
 	"fmt"
 	"os"
@@ -12,6 +13,9 @@ import (
 
 	"leanctx/formats"
 	"leanctx/knowledge"
+	"leanctx/knowledge/fact"
+	"leanctx/knowledge/index"
+	"leanctx/knowledge/state"
 )
 
 var long = flag.Bool("long", false, "also take in 100 MB of log")
@@ -22,13 +26,19 @@ func written(t testing.TB, dir string, n int) (bytes int) {
 	t.Helper()
 	var lines []*Line
 	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	first := &Line{ID: "9c41e07d-1", At: at, Op: opKey, Public: encodeKey(publicOf(key))}
+	if err := first.encode(key); err != nil {
+		t.Fatal(err)
+	}
+	lines = append(lines, first)
 	for i := range n {
 		l := &Line{
-			ID: fmt.Sprintf("9c41e07d-%d", i+1), At: at.Add(time.Duration(i) * time.Second), By: "cursor-a3f8", Op: opAssert, Category: fmt.Sprintf("room-%d", i%20),
+			ID: fmt.Sprintf("9c41e07d-%d", i+2), At: at.Add(time.Duration(i) * time.Second), By: "cursor-a3f8", Op: opAssert, Category: fmt.Sprintf("room-%d", i%20),
 			Key: fmt.Sprintf("component-%d", i-i%10/9*(i%100)), Value: fmt.Sprintf("the component %d listens on port %d and keeps its state in PostgreSQL", i, 1000+i),
 			Confidence: new(0.9), Source: fmt.Sprintf("src/part%d.ts:12", i), SourceKind: "agent", Session: "s1",
 		}
-		if err := l.encode(nil); err != nil {
+		if err := l.encode(key); err != nil {
 			t.Fatal(err)
 		}
 		lines = append(lines, l)
@@ -49,6 +59,9 @@ func BenchmarkTakeIn10000Lines(b *testing.B) {
 		written(b, dir, 10_000)
 		s, err := knowledge.Open(filepath.Join(dir, "store"), nil)
 		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := Trust(context.Background(), s, dir, "9c41e07d"); err != nil {
 			b.Fatal(err)
 		}
 		begin := time.Now()
@@ -87,6 +100,9 @@ func TestLogOf100MBIsTakenIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
+	if _, err := Trust(t.Context(), s, dir, "9c41e07d"); err != nil {
+		t.Fatal(err)
+	}
 	begin := time.Now()
 	r, err := Sync(context.Background(), s, Options{Root: dir})
 	if err != nil || r.TakenIn != n {
@@ -152,5 +168,56 @@ func TestManyLinesOfAStrangerAreNotLookedAt(t *testing.T) {
 		}
 	case <-ctx.Done():
 		t.Fatal("the lines of a stranger take more than 30 s")
+	}
+}
+
+// Of what strangers wrote so much is read, and what was taken in is indexed at once, so that no hook reads it
+// all. Whatever stands in files before it, the key of a colleague is found.
+func TestLinesOfStrangersHaveABudget(t *testing.T) {
+	dir := t.TempDir()
+	s, err := knowledge.Open(filepath.Join(dir, "store"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	written(t, dir, 10)
+	var b strings.Builder
+	for i := range 30 { // files that come before that of the colleague
+		b.Reset()
+		for j := range 100 {
+			l := &Line{ID: fmt.Sprintf("%08x-%d", i, j+1), At: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC), Op: opAssert, Category: "x", Key: fmt.Sprint(i, "-", j), Value: strings.Repeat("v", 5000)}
+			if err := l.encode(nil); err != nil {
+				t.Fatal(err)
+			}
+			b.Write(l.text)
+			b.WriteByte('\n')
+		}
+		if err := os.WriteFile(filepath.Join(dir, logDir, fmt.Sprintf("%08x.jsonl", i)), []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := Sync(t.Context(), s, Options{Root: dir})
+	if size := r.TakenIn * 5000; err != nil || size > maxOutside || size < maxOutside/4 || !strings.Contains(r.Text(), "lines were not looked at") {
+		t.Fatalf("%v %s", err, r.Text())
+	}
+	if !index.Exists(filepath.Join(s.Dir(), "index")) {
+		t.Error("there is no index")
+	}
+	if _, err := Trust(t.Context(), s, dir, "9c41e07d"); err != nil {
+		t.Fatal(err)
+	}
+	if r, err = Sync(t.Context(), s, Options{Root: dir}); err != nil {
+		t.Fatal(err)
+	}
+	err = s.View(t.Context(), func(st *state.State, _ time.Time) error {
+		for i := range 9 {
+			if vs := st.Versions(fact.IDOf(fmt.Sprintf("room-%d", i), fmt.Sprintf("component-%d", i))); len(vs) != 1 || vs[0].TakenIn {
+				t.Errorf("%d: %+v", i, vs)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

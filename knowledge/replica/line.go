@@ -295,6 +295,15 @@ func parseLine(text []byte, most int, copied bool) (*Line, error) {
 	return l, nil
 }
 
+// lineHead is the replica that a line names, and whether it is signed, without reading it.
+func lineHead(text []byte) (id string, signed bool) {
+	rest, ok := bytes.CutPrefix(text, []byte(`{"id":"`))
+	if i := len(text) - crcLen - sigLen; ok && len(rest) > 8 {
+		id, signed = string(rest[:8]), i > 0 && bytes.HasPrefix(text[i:], []byte(sigMember))
+	}
+	return id, signed
+}
+
 // identify takes the id apart.
 func (l *Line) identify() error {
 	replica, number, _ := strings.Cut(l.ID, "-")

@@ -367,7 +367,13 @@ func (k *list[T]) replace(to *state.Replacement, f *Folded, st *state.State, alw
 		}
 	}
 	_, local := k.Part(st, have)
-	if want = append(want, local...); always || !slices.EqualFunc(want, have, equal[T]) {
+	for _, x := range local {
+		// What is about a fact that is local here may have come with the lines too.
+		if !slices.ContainsFunc(want, func(y T) bool { return k.Same(x, y) }) {
+			want = append(want, x)
+		}
+	}
+	if always || !slices.EqualFunc(want, have, equal[T]) {
 		*k.Whole(to) = &want
 	}
 }

@@ -164,11 +164,12 @@ func conflict(text []byte) bool {
 }
 
 // parse reads the lines of a file, each by itself: one that is damaged is left out. damaged
-// counts them. newer are lines of a newer version of the program: what they lead to is not known.
-func (f logFile) parse() (lines, newer []*Line, damaged int) {
+// counts them. newer are lines of a newer version of the program: what they lead to is not known. Of
+// what is not read skip says so.
+func (f logFile) parse(skip func(text []byte) bool) (lines, newer []*Line, damaged int) {
 	for text := range bytes.Lines(f.text) {
 		text = bytes.TrimRight(text, "\r\n")
-		if len(bytes.TrimSpace(text)) == 0 || conflict(text) {
+		if len(bytes.TrimSpace(text)) == 0 || conflict(text) || skip(text) {
 			continue
 		}
 		l, err := parse(text)

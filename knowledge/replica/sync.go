@@ -113,12 +113,13 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 		return Report{}, err
 	}
 	before := readMemo(s.Dir())
-	if r, ok, err := settled(ctx, s, files, before); ok || err != nil {
+	r, as, ok, err := settled(ctx, s, files, before)
+	if ok || err != nil {
 		r.Check, r.Warnings = o.Check, warnings
 		return r, err
 	}
 	read := func() incoming {
-		in := incoming{project: o.Project, redact: s.Redact, now: s.Now()}
+		in := incoming{project: o.Project, trusted: trustedIDs(as), redact: s.Redact, now: s.Now()}
 		in.read(files)
 		return in
 	}
@@ -165,7 +166,7 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	r := p.report
+	r = p.report
 	r.Check, r.Warnings = o.Check, slices.Concat(warnings, in.warnings, r.Warnings)
 	if o.Check {
 		return r, nil
@@ -185,8 +186,14 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 	if len(r.Warnings)+len(r.Waiting)+len(r.Local) == 0 {
 		m.write(s.Dir())
 	}
+	if r.TakenIn >= manyLines {
+		s.Settle(ctx, nil) // else each command and hook reads them all until a server has lived long enough
+	}
 	return r, nil
 }
+
+// manyLines is how many lines that were taken in are too many for a hook to read without an index.
+const manyLines = 500
 
 // maxPlans is how often a sync plans, if others write meanwhile.
 const maxPlans = 4
@@ -207,11 +214,24 @@ func ensureKey(ctx context.Context, s *knowledge.Store) error {
 	})
 }
 
-// settled reports whether nothing happened here or in the repository since the last sync.
-func settled(ctx context.Context, s *knowledge.Store, files []logFile, m memo) (r Report, ok bool, err error) {
+// trustedIDs are the ids of a store and of those that it trusts.
+func trustedIDs(r *formats.Replica) (ids []string) {
+	if r == nil {
+		return nil
+	}
+	ids = append(slices.Clone(r.Former), r.ID)
+	for _, x := range r.Trusted {
+		ids = append(ids, x.ID)
+	}
+	return ids
+}
+
+// settled reports whether nothing happened here or in the repository since the last sync, and as what the
+// store is shared.
+func settled(ctx context.Context, s *knowledge.Store, files []logFile, m memo) (r Report, as *formats.Replica, ok bool, err error) {
 	err = s.ViewSome(ctx, func(k state.Reader, _ time.Time) error {
 		ok = k.Replica != nil && k.Replica.Key != "" && k.Replica.Commit == k.Seq && len(files) == len(m.Files)
-		if ok {
+		if as = k.Replica; ok {
 			r.Replica = k.Replica.ID
 		}
 		return nil
@@ -220,16 +240,19 @@ func settled(ctx context.Context, s *knowledge.Store, files []logFile, m memo) (
 		ok = ok && m.Files[f.name] == sumOf(f)
 	}
 	r.Facts = m.Facts
-	return r, ok, err
+	return r, as, ok, err
 }
 
 // incoming is what the files of the repository hold.
 type incoming struct {
 	project  Project
+	trusted  []string // the ids of this store and of the replicas that it trusts
 	redact   func(string) (string, []string)
 	now      time.Time
 	lines    []*Line
 	newer    []*Line // of a newer version of the program
+	over     int     // lines that were not read, since there are too many
+	signed   string  // the replica of one of them, if it is signed
 	warnings []string
 }
 
@@ -237,30 +260,68 @@ type incoming struct {
 // when its time has come, since all lines after it must be later still.
 const future = 24 * time.Hour
 
+// read reads the lines of all files. Of those of replicas that are not trusted it reads so many: what is
+// not read costs no memory. Each file has at most half of what is left, but for the last one. The first line
+// of a file is always read: it holds the key by which its replica can be trusted.
 func (in *incoming) read(files []logFile) {
-	for _, f := range files {
-		lines, newer, damaged := f.parse()
-		in.newer = append(in.newer, newer...)
-		name := prose.Line(f.path())
-		if other := in.foreign(lines); other != nil {
-			in.warn("%s belongs to another project (%s) and was not taken in: delete it", name, other.describe())
+	lines, size := mostOutside, maxOutside
+	for i, f := range files {
+		n, b := lines, size
+		if i+1 < len(files) {
+			n, b = (lines+1)/2, (size+1)/2
+		}
+		first := true
+		skip := func(text []byte) bool {
+			id, signed := lineHead(text)
+			key := first && f.name == id+".jsonl" && len(text) < 1<<10 && bytes.Contains(text, []byte(`"op":"`+opKey+`"`))
+			first = false
+			if key || signed && slices.Contains(in.trusted, id) {
+				return false
+			}
+			if n == 0 || len(text) > b {
+				if in.over++; signed {
+					in.signed = cmp.Or(in.signed, id)
+				}
+				return true
+			}
+			n, lines, b, size = n-1, lines-1, b-len(text), size-len(text)
+			return false
+		}
+		in.file(f, skip)
+	}
+	if in.over > 0 {
+		in.warn("%s", notLookedAt(in.over, in.signed))
+	}
+}
+
+// notLookedAt says that there are too many lines from outside. signed is a replica that can be trusted.
+func notLookedAt(n int, signed string) string {
+	return fmt.Sprintf("%s not looked at: replicas that are not trusted here wrote too many.%s", counted(n, "line was", "lines were"), trustHint(signed))
+}
+
+// file reads the lines of one file.
+func (in *incoming) file(f logFile, skip func(text []byte) bool) {
+	lines, newer, damaged := f.parse(skip)
+	in.newer = append(in.newer, newer...)
+	name := prose.Line(f.path())
+	if other := in.foreign(lines); other != nil {
+		in.warn("%s belongs to another project (%s) and was not taken in: delete it", name, other.describe())
+		return
+	}
+	if damaged > 0 {
+		in.warn("%s: %s damaged and left out; its writer's next sync mends them", name, counted(damaged, "line is", "lines are"))
+	}
+	ahead := 0
+	for _, l := range lines {
+		l.home = f.name == l.writer.id+".jsonl"
+		if l.At.Sub(in.now) > future {
+			ahead++
 			continue
 		}
-		if damaged > 0 {
-			in.warn("%s: %s damaged and left out; its writer's next sync mends them", name, counted(damaged, "line is", "lines are"))
-		}
-		ahead := 0
-		for _, l := range lines {
-			l.home = f.name == l.writer.id+".jsonl"
-			if l.At.Sub(in.now) > future {
-				ahead++
-				continue
-			}
-			in.lines = append(in.lines, l)
-		}
-		if ahead > 0 {
-			in.warn("%s: %s more than a day in the future and not taken in yet", name, counted(ahead, "line is", "lines are"))
-		}
+		in.lines = append(in.lines, l)
+	}
+	if ahead > 0 {
+		in.warn("%s: %s more than a day in the future and not taken in yet", name, counted(ahead, "line is", "lines are"))
 	}
 }
 
@@ -723,7 +784,7 @@ func (p *plan) fold(h home, o Options) error {
 				signed = cmp.Or(signed, l.writer.id)
 			}
 		}
-		p.report.Warnings = append(p.report.Warnings, fmt.Sprintf("%s not looked at: replicas that are not trusted here wrote too many.%s", counted(n, "line was", "lines were"), trustHint(signed)))
+		p.report.Warnings = append(p.report.Warnings, notLookedAt(n, signed))
 	}
 	p.leaveOut(h)
 	return nil
