@@ -72,13 +72,16 @@ func assertHere(st state.Reader, a Checked, now, present time.Time) ([]state.Eve
 	if !local {
 		// Where one of its values may not be changed the fact stays shared whole: see [Remembered.Left].
 		refused := a.Privacy == PrivacyLocal && len(vs) > 0 && !IsLocal(vs)
-		if refused {
-			a.Privacy = ""
+		if !refused {
+			return Assert(st, a, now)
 		}
-		events, r, err := Assert(st, a, now)
-		if refused && err == nil && r.Outcome != Disputed {
-			r.Left = append(r.Left, "privacy")
+		kept := a
+		kept.Privacy = ""
+		events, r, err := Assert(st, kept, now)
+		if r.Outcome == Disputed { // the doubt itself stays on this machine
+			return Assert(st, a, now)
 		}
+		r.Left = append(r.Left, "privacy")
 		return events, r, err
 	}
 	events := keepHome(st, n, now, present)

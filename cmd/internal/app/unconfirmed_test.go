@@ -71,7 +71,7 @@ func TestEverySurfaceMarksWhatNobodyConfirmed(t *testing.T) {
 		"recall": {`{"category":"workflow"}`, `{"query":"quark zeppelin script"}`, `{}`, `{"key":"over"}`, `{"key":"next"}`, `{"category":"workflow","as_of":"2026-01-03"}`},
 		"search": {`{"query":"quark"}`}, "wakeup": {`{}`, `{"since":"2026-01-01"}`, `{"task":"deploy with quark"}`}, "rooms": {none},
 		"timeline": {`{"category":"workflow"}`, `{"category":"workflow","key":"port"}`}, "why": {`{"category":"workflow","key":"deploy"}`, `{"category":"workflow","key":"port"}`},
-		"diff": {`{"from":"2026-01-01"}`, `{"from":"2026-01-01","axis":"valid"}`}, "grep": {`{"regexp":"quark"}`},
+		"activity": {`{"since":"2026-01-01"}`}, "diff": {`{"from":"2026-01-01"}`, `{"from":"2026-01-01","axis":"valid"}`}, "grep": {`{"regexp":"quark"}`},
 		"relations": {`{}`}, "disputes": {`{}`}, "reminders": {`{}`}, "health": {`{}`}, "check": {`{}`}, "status": {none}, "briefings": {none},
 		"embeddings_status": {none}, "embeddings_reset": {none}, "embeddings_reindex": {none},
 		"export": {none}, "import": {none}, // a file has the member taken_in
