@@ -11,7 +11,7 @@ import (
 // beforeTool are the keys of what is told before a tool.
 func beforeTool(t *testing.T, s *Store, tool briefing.Tool) string {
 	t.Helper()
-	lines, err := briefing.Before(t.Context(), s, tool, nil)
+	lines, err := briefing.Before(t.Context(), s, tool, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,6 +30,9 @@ func TestBeforeATool(t *testing.T) {
 		{Category: "team", Key: "scoring", Value: "Changes to eval/ go to Mina.", Source: "user"},
 		{Category: "workflow", Key: "notes", Value: "Nobody edits CHANGELOG.md by hand.", Source: "user"},
 		{Category: "workflow", Key: "apply", Value: "Nobody runs terraform apply; Atlantis does.", Source: "user"},
+		{Category: "git", Key: "commits", Value: "Every commit names its ticket.", Source: "user"},
+		{Category: "workflow", Key: "packages", Value: "No new one without asking Dagny.", Source: "user"},
+		{Category: "testing", Key: "place", Value: "Unit tests stand beside the code.", Source: "user"}, // how it is, not what to do
 		{Category: "architecture", Key: "router", Value: "src/net/router.go holds the routes."},
 		{Category: "architecture", Key: "net", Value: "Everything in src/net/ is generated."},
 	} {
@@ -53,6 +56,8 @@ func TestBeforeATool(t *testing.T) {
 		{briefing.Tool{Command: "sudo env A=1 terraform apply 'never ends"}, "apply"},
 		{briefing.Tool{Command: strings.Repeat("echo a && ", 10<<10) + "true"}, ""},
 		{briefing.Tool{Command: strings.Repeat("'", 100<<10)}, ""},
+		{briefing.Tool{Command: "git commit -m wip"}, "commits"},
+		{briefing.Tool{Command: "sudo npm install left-pad && npm test"}, "packages"},
 		{briefing.Tool{}, ""},
 	} {
 		if got := beforeTool(t, s, c.tool); got != c.want {

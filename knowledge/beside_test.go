@@ -12,7 +12,7 @@ import (
 // toldBeside are the keys of what is told beside a prompt.
 func toldBeside(t *testing.T, s *Store, prompt string, told func(string) bool) (keys []string) {
 	t.Helper()
-	lines, err := briefing.Beside(t.Context(), s, prompt, told)
+	lines, err := briefing.Beside(t.Context(), s, prompt, told, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestWhatIsToldLeavesItsPlace(t *testing.T) {
 	}
 	first := map[string]bool{}
 	for _, want := range []int{6, 3, 0} {
-		lines, err := briefing.Beside(t.Context(), s.Store, "timeouts: the "+strings.Join(birds, " service, the ")+" service", func(id string) bool { return first[id] })
+		lines, err := briefing.Beside(t.Context(), s.Store, "timeouts: the "+strings.Join(birds, " service, the ")+" service", func(id string) bool { return first[id] }, nil)
 		if err != nil || len(lines) != want {
 			t.Errorf("%d lines, not %d (%v)", len(lines), want, err)
 		}
@@ -109,12 +109,55 @@ func TestWhatIsToldIsBounded(t *testing.T) {
 	if _, err := s.Store.Remove(t.Context(), Withdrawal{Category: "team", Key: "parcels", Erase: true}); err != nil {
 		t.Fatal(err)
 	}
-	lines, err := briefing.Beside(t.Context(), s.Store, "who owns invoices and who owns parcels?", nil)
+	lines, err := briefing.Beside(t.Context(), s.Store, "who owns invoices and who owns parcels?", nil, nil)
 	if err != nil || len(lines) != 1 || len(lines[0].Text()) > 600 || strings.Contains(lines[0].Text(), "Ilse") {
 		t.Errorf("%v, %+v", err, lines)
 	}
 	b, err := briefing.Wakeup(t.Context(), s.Store, briefing.Query{})
 	if err != nil || strings.Contains(b.Text(), "Ilse") || len(b.Text()) > 800*4 {
 		t.Errorf("%v, %s", err, b.Text())
+	}
+}
+
+// A rule for what a prompt is about to do is told where the start had no place for it: not where it was told, in part too.
+func TestARuleForWhatThePromptIsAboutToDo(t *testing.T) {
+	s := testStore(t, nil)
+	for _, a := range []Assertion{
+		{Category: "workflow", Key: "commits", Value: "Every subject names its ticket.", Source: "user"},
+		{Category: "user", Key: "commit-style", Value: "Ask for no emoji.", Source: "user"},
+		{Category: "team", Key: "queue", Value: "Ruben reviews it.", Source: "user"},
+		{Category: "testing", Key: "tests", Value: "They take a minute.", Source: "user"},
+		{Category: "workflow", Key: "commit-hooks", Value: "Never skip them."}, // an agent's
+	} {
+		s.remember(t, a)
+	}
+	commits, err := s.Recall(t.Context(), Question{Category: "workflow", Key: "commits"})
+	if err != nil || len(commits.Facts) != 1 {
+		t.Fatal(err, commits.Facts)
+	}
+	is := func(id string) bool { return id == commits.Facts[0].ID }
+	for _, c := range []struct {
+		prompt     string
+		told, part func(string) bool
+		want       string
+	}{
+		{"looks good, commit it", nil, nil, "commits"},
+		{"looks good, commit it", is, nil, "commit-style"},
+		{"looks good, commit it", nil, is, "commit-style"},
+		{"run the tests", nil, nil, ""},
+		{"page for newcomers: commits, layers, who to ask", nil, nil, "commit-style commits queue"},
+		{"looks good", nil, nil, ""},
+	} {
+		lines, err := briefing.Beside(t.Context(), s.Store, c.prompt, c.told, c.part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var keys []string
+		for _, x := range lines {
+			keys = append(keys, x.Version.Key)
+		}
+		if got := strings.Join(keys, " "); got != c.want {
+			t.Errorf("%q: %q, not %q", c.prompt, got, c.want)
+		}
 	}
 }

@@ -154,6 +154,7 @@ type lookup struct {
 	parsed  *recall.Question // a question in words, taken apart
 	meaning *questionMeaning // and as an encoder has it; nil: words alone decide
 	pieces  *recall.Pieces   // of a prompt that facts are told beside; nil: it is a question
+	matters []index.Term     // the words of what the prompt is about to do
 }
 
 func (l *lookup) answer(ctx context.Context) (Recalled, error) {
@@ -412,6 +413,7 @@ type candidates struct {
 	ranked    []recall.Candidate
 	valueless [][]*fact.Version // facts found by words that have no value at the question's instant
 	more      bool              // not all that the words are in was looked at
+	practice  []*fact.Version   // what a user demands that the words of the lookup's purposes are in
 }
 
 func (l *lookup) candidates(ctx context.Context, k state.Reader, x *state.Index, f *query, space *vectors.Space) (*candidates, error) {
@@ -460,6 +462,19 @@ func (l *lookup) candidates(ctx context.Context, k state.Reader, x *state.Index,
 			}
 			if len(vs) > 0 && len(c.versions) == before {
 				c.valueless = append(c.valueless, vs)
+			}
+		}
+	}
+	if len(l.matters) > 0 {
+		hits, err := x.Search(ctx, index.Query{Boosts: index.DefaultBoosts, Terms: l.matters, Limit: 2 * maxCandidates})
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range hits {
+			for _, v := range x.Versions(h.ID) {
+				if fact.ByUser(v) && !fact.Unconfirmed(v) && f.filter.Matches(k, v) {
+					c.practice = append(c.practice, v)
+				}
 			}
 		}
 	}

@@ -34,6 +34,36 @@ func Clauses(text string) (out []string) {
 	return out
 }
 
+// minList is how many short pieces a line has that is a list of topics, and maxItem how many words such a piece has.
+const (
+	minList = 3
+	maxItem = 4
+)
+
+// Topics are the topics of lists that are one word each, which are no clauses: "write CONTRIBUTING.md: setup, tests, who to
+// ask, size". lists are all items of lists.
+func Topics(text string) (topics, lists []string) {
+	for _, line := range spoken(text) {
+		var items []string
+		for len(line) > 0 && len(items) <= MaxClauses {
+			n, joint := clauseEnd(line)
+			if c := strings.Trim(line[:n], " \t-*•.,;:!?()\"'"); words(c) > 0 && words(c) <= maxItem {
+				items = append(items, c)
+			}
+			line = line[n+joint:]
+		}
+		if len(items) < minList {
+			continue
+		}
+		for _, item := range items {
+			if lists = append(lists, item); words(item) == 1 && len(topics) < MaxClauses {
+				topics = append(topics, item)
+			}
+		}
+	}
+	return topics, lists
+}
+
 // Spoken is a prompt without what is pasted. If all of it is pasted, it is the first line of it.
 func Spoken(text string) string {
 	if lines := spoken(text); len(lines) > 0 {

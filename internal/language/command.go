@@ -22,6 +22,9 @@ const (
 // runners run the command that follows them.
 var runners = []string{"sudo", "doas", "env", "time", "nohup", "command", "exec", "nice", "xargs", "npx", "bunx", "stdbuf", "timeout", "then", "do", "else", "!"}
 
+// interpreters are programs that say nothing of what they run.
+var interpreters = []string{"python", "python3", "node", "ruby", "perl", "bash", "sh", "zsh", "php", "deno", "pwsh"}
+
 // programs tell a purpose alone, or with the first argument that is no option.
 var programs = map[string]map[string]Purpose{
 	"git":        {"commit": Commit, "push": Review, "merge": Review, "rebase": Review, "switch": Branch, "checkout": Branch, "branch": Branch, "tag": Release},
@@ -108,12 +111,15 @@ func ReadCommand(text string) (c Command) {
 		if purpose != "" && !slices.Contains(c.Purposes, purpose) {
 			c.Purposes = append(c.Purposes, purpose)
 		}
+		if slices.Contains(interpreters, path.Base(simple[0])) {
+			simple[0] = ""
+		}
 		for i, w := range simple {
 			if i > 0 && isPath(w) {
 				c.Paths = append(c.Paths, w)
 			}
 		}
-		all = append(all, simple...)
+		all = append(all, slices.DeleteFunc(simple, func(w string) bool { return w == "" })...)
 	}
 	c.Words = strings.Join(all[:min(len(all), maxWords)], " ")
 	return c

@@ -66,7 +66,7 @@ func TestCommandsOfAShellAreRead(t *testing.T) {
 		"git add -A && git commit -m 'shell: reset reasons'": {Words: "git add -A git commit -m shell: reset reasons", Purposes: []Purpose{Commit}},
 		"sudo env A=1 npm install left-pad":                  {Words: "npm install left-pad", Purposes: []Purpose{Dependency}},
 		"cd src/app; ./node_modules/.bin/jest a.test.ts":     {Words: "cd src/app ./node_modules/.bin/jest a.test.ts", Paths: []string{"src/app", "a.test.ts"}, Purposes: []Purpose{Test}},
-		"python3 -m pytest -q tests/unit | tail -3":          {Words: "python3 -m pytest -q tests/unit tail -3", Paths: []string{"tests/unit"}, Purposes: []Purpose{Test}},
+		"python3 -m pytest -q tests/unit | tail -3":          {Words: "-m pytest -q tests/unit tail -3", Paths: []string{"tests/unit"}, Purposes: []Purpose{Test}},
 		"cat > a.sh <<'EOF'\nkubectl apply -f x\nEOF\nmake":  {Words: "cat a.sh make", Paths: []string{"a.sh"}, Purposes: []Purpose{Build}},
 		"echo 'never ends && kubectl apply":                  {Words: "echo never ends && kubectl apply"},
 		"git log; git status":                                {Words: "git log git status"},
@@ -145,5 +145,49 @@ func TestWordsOfMostPromptsWeighLittle(t *testing.T) {
 	}
 	if n := counted().prompts; n < 200 || len(counted().of) < 500 || slices.ContainsFunc(strings.Fields(frequenciesText), func(s string) bool { return s == "0" }) {
 		t.Errorf("%d prompts, %d stems", n, len(counted().of))
+	}
+}
+
+func TestDemandsAreToldFromTheFirstSentence(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Use uv, not pip.":                                      true,
+		"Every script takes --seed.":                            true,
+		"Changes of the checker need two readers.":              false,
+		"Floats are rejected in review.":                        true,
+		"The port is 8080 on the host. Never change it.":        false,
+		"No new gem without asking Dagny; we have 140 already.": true,
+		"Textures are in Git LFS under assets/.":                false,
+		"":                                                      false,
+	} {
+		if Demands(text) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}
+
+func TestTopicsOfAList(t *testing.T) {
+	for text, want := range map[string][]string{
+		"write CONTRIBUTING.md: setup, tests, who to ask, size": {"setup", "tests", "size"},
+		"add the field, then commit":                            nil,
+		"fix it":                                                nil,
+		"```\na, b, c, d\n```":                                  nil,
+	} {
+		if got, _ := Topics(text); cmp.Diff(want, got) != "" {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+	got := Listed("page for newcomers: how to test, code style, who owns what, deploys")
+	slices.Sort(got)
+	if diff := cmp.Diff([]Purpose{Deploy, Format, Ownership, Test}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestOpeningEndsAfterSixtyCharacters(t *testing.T) {
+	long := strings.Repeat("x", 59)
+	for text, want := range map[string]string{"a. b": "a. b", long + " a; b": long + " a", long + " a.go is b. c": long + " a.go is b", "": ""} {
+		if got := Opening(text); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
 	}
 }

@@ -20,22 +20,99 @@ func Commands(text string) bool {
 	return false
 }
 
+// demandWords are those of a sentence that says how something has to be done, beside the [commandWords].
+var demandWords = map[string]bool{
+	"every": true, "each": true, "everything": true, "everyone": true, "ask": true, "without": true, "unless": true, "rejected": true, "refused": true, "avoid": true, "prefer": true, "required": true, "cannot": true,
+}
+
+// imperatives are the verbs with which a sentence begins that says what to do.
+var imperatives = map[string]bool{
+	"use": true, "run": true, "keep": true, "check": true, "write": true, "answer": true, "tag": true, "put": true, "call": true, "give": true, "add": true, "build": true, "make": true, "start": true, "stop": true, "test": true,
+	"name": true, "let": true, "leave": true, "treat": true, "generate": true, "mark": true, "label": true, "rebase": true, "squash": true, "rename": true, "commit": true, "format": true, "sign": true, "send": true, "wait": true, "install": true,
+	"merge": true, "push": true, "say": true, "tell": true, "show": true, "prefix": true, "document": true, "log": true, "open": true, "read": true, "pass": true, "take": true, "store": true, "follow": true, "remember": true,
+}
+
+// Demands reports whether the first sentence of a text says how something has to be done, and does not only tell how it is:
+// it commands, allows no exception, or begins with what to do.
+func Demands(text string) bool {
+	text = strings.TrimSpace(text)
+	for i := minSentence; i < len(text); i++ {
+		if strings.IndexByte(".!?\n", text[i-1]) >= 0 && (text[i] == ' ' || text[i] == '\n') {
+			text = text[:i]
+			break
+		}
+	}
+	if Commands(text) {
+		return true
+	}
+	first := true
+	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return notWord(r) || r == '.' || r == '/' }) {
+		if demandWords[w] || first && imperatives[w] {
+			return true
+		}
+		first = false
+	}
+	return false
+}
+
+// minSentence is how many bytes a sentence has at least: "Rule from Odd." and "No." are none.
+const minSentence = 20
+
 // practiceRooms are names of rooms that hold how work is done.
 var practiceRooms = map[string]bool{
 	"workflow": true, "convention": true, "test": true, "testing": true, "build": true, "tool": true, "tooling": true, "process": true, "processe": true, "style": true, "policy": true, "policie": true, "preference": true, "pref": true, "user": true, "rule": true,
 	"env": true, "environment": true, "pattern": true, "guideline": true, "practice": true,
+	"git": true, "ci": true, "commit": true, "branch": true, "branche": true, "branching": true, "review": true, "qa": true, "quality": true, "check": true, "lint": true, "linting": true, "format": true, "formatting": true, "naming": true,
+	"coding": true, "code": true, "norm": true, "standard": true, "principle": true, "habit": true, "etiquette": true, "hygiene": true, "agreement": true, "contributing": true, "collaboration": true, "instruction": true,
 }
+
+// matterRooms are names of rooms that hold what is so, not how work is done, whatever the form of a text.
+var matterRooms = map[string]bool{
+	"architecture": true, "arch": true, "decision": true, "team": true, "people": true, "owner": true, "infra": true, "infrastructure": true, "data": true, "database": true, "schema": true, "design": true, "product": true, "business": true,
+	"bug": true, "incident": true, "gotcha": true, "blocker": true, "status": true, "progress": true, "result": true, "finding": true, "insight": true, "release": true, "version": true, "dependency": true, "dependencie": true, "dep": true,
+	"performance": true, "stack": true, "api": true, "deployment": true, "operation": true, "cluster": true, "platform": true, "feature": true, "plan": true, "roadmap": true, "date": true, "calendar": true, "domain": true, "security": true,
+	"integration": true, "model": true, "training": true, "general": true, "note": true, "session": true, "task": true, "relation": true, "fact": true,
+}
+
+// Rules reports whether a text of a room, which a user stated, is a rule for how work is done where the name of the room does
+// not tell: the form of the text does.
+func Rules(room, text string) bool {
+	for w := range strings.FieldsFuncSeq(strings.ToLower(room), roomSeparator) {
+		if matterRooms[w] || matterRooms[strings.TrimSuffix(w, "s")] {
+			return false
+		}
+	}
+	return Demands(text)
+}
+
+// roomSeparator reports whether a rune stands between the words of a room's name.
+func roomSeparator(r rune) bool { return notWord(r) || strings.ContainsRune("_-/.", r) }
 
 // Practice reports whether a text of a room says how work is done, whatever the task is. The room decides; in a room of
 // security, the form: it does where it commands. In rooms whose names tell nothing the form misleads: of 360 facts of four
 // projects most that say "only" or "no" are about one matter.
 func Practice(room, text string) bool {
 	security := false
-	for w := range strings.FieldsFuncSeq(strings.ToLower(room), func(r rune) bool { return notWord(r) || strings.ContainsRune("_-/.", r) }) {
+	for w := range strings.FieldsFuncSeq(strings.ToLower(room), roomSeparator) {
 		if practiceRooms[w] || practiceRooms[strings.TrimSuffix(w, "s")] {
 			return true
 		}
 		security = security || w == "security"
 	}
 	return security && Commands(text)
+}
+
+// minOpening is how many characters the opening of a text has at least.
+const minOpening = 60
+
+// Opening is the part of a text that stands for the whole where there is no place for it: up to the first full stop or
+// semicolon after 60 characters.
+func Opening(text string) string {
+	n := 0
+	for i, r := range text {
+		if n++; n > minOpening && (r == ';' || r == '.' && (i+1 == len(text) || text[i+1] == ' ' || text[i+1] == '\n')) {
+			return text[:i]
+		}
+	}
+	return text
 }

@@ -20,6 +20,7 @@ const (
 	Deploy     Purpose = "deploy"
 	Release    Purpose = "release"
 	Migrate    Purpose = "migrate"
+	Ownership  Purpose = "ownership"
 )
 
 // matters are the words of facts that are about a purpose.
@@ -28,12 +29,13 @@ var matters = map[Purpose][]string{
 	Branch:     {"branch", "branches", "branching"},
 	Review:     {"pull-request", "pull-requests", "pr", "prs", "merge", "merging", "merges", "review", "reviews", "reviewer", "push", "pushing"},
 	Test:       {"test", "tests", "testing", "pytest", "jest"},
-	Dependency: {"dependency", "dependencies", "package", "packages", "library", "libraries", "npm", "pnpm", "pip", "licence", "license"},
+	Dependency: {"dependency", "dependencies", "gem", "gems", "package", "packages", "package-manager", "library", "libraries", "npm", "pnpm", "pip", "licence", "license"},
 	Build:      {"build", "builds", "building", "compile", "toolchain"},
 	Format:     {"format", "formatting", "formatter", "lint", "linting", "linter", "fmt", "prettier"},
 	Deploy:     {"deploy", "deploys", "deployment", "deploying", "rollout", "production", "staging"},
 	Release:    {"release", "releases", "releasing", "version", "tag", "publish", "changelog"},
 	Migrate:    {"migration", "migrations", "migrate", "schema"},
+	Ownership:  {"team", "teams", "people", "owner", "owners", "ownership", "roles", "responsible", "responsibilities"},
 }
 
 // Words are the words of facts that are about the purpose.
@@ -54,6 +56,28 @@ var verbs = []struct {
 	{Deploy, []string{"deploy", "roll out", "rollout", "to staging", "to production", "go live"}},
 	{Release, []string{"release", "publish", "cut a version", "tag a version", "bump the version"}},
 	{Migrate, []string{"migration", "migrate", "add a column", "alter the table", "change the schema"}},
+}
+
+// topics are what else the items of a list call a purpose, which would say too little in a sentence.
+var topics = map[string]Purpose{"who": Ownership, "style": Format, "setup": Build, "changelog": Release, "approval": Review, "approvals": Review}
+
+// Listed are the purposes that a prompt names as topics of a list, as somebody does who asks for a page of rules.
+func Listed(text string) (out []Purpose) {
+	_, items := Topics(text)
+	for _, item := range items {
+		for _, w := range strings.FieldsFunc(strings.ToLower(item), func(r rune) bool { return notWord(r) || r == '.' }) {
+			p, ok := topics[w]
+			for q, words := range matters {
+				if slices.Contains(words, w) {
+					p, ok = q, true
+				}
+			}
+			if ok && !slices.Contains(out, p) {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
 }
 
 // Purposes are what a prompt is about to do, in no certain order. What is pasted tells none.

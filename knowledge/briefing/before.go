@@ -35,7 +35,7 @@ const (
 // Before chooses what to tell before a tool runs. A command is a question about its own words, a file about its path. A
 // user's fact or a gotcha is told that names the file or a folder above it, or has it as its source, or whose words weigh
 // enough. An agent's fact is told only if it names the path. Mostly there is nothing.
-func Before(ctx context.Context, s *knowledge.Store, tool Tool, told func(id string) bool) ([]Line, error) {
+func Before(ctx context.Context, s *knowledge.Store, tool Tool, told, part func(id string) bool) ([]Line, error) {
 	var list []Line
 	seen := map[string]bool{}
 	add := func(v *fact.Version, why string, score float64) {
@@ -47,7 +47,7 @@ func Before(ctx context.Context, s *knowledge.Store, tool Tool, told func(id str
 	files := tool.Files[:min(len(tool.Files), maxToolFiles)]
 	command := language.ReadCommand(tool.Command)
 	if command.Words != "" {
-		grounds, err := knowledge.GroundsOf(ctx, s, command.Words)
+		grounds, err := knowledge.GroundsOf(ctx, s, command.Words, command.Purposes...)
 		if err != nil {
 			return nil, err
 		}
@@ -65,6 +65,7 @@ func Before(ctx context.Context, s *knowledge.Store, tool Tool, told func(id str
 				add(g.Version, "words "+strings.Join(g.Found, ", ")+fmt.Sprintf(" of the command (%.1f)", score), score)
 			}
 		}
+		list = append(list, rules(grounds, list, func(id string) bool { return told != nil && told(id) || part != nil && part(id) })...)
 	}
 	for _, file := range files {
 		grounds, err := knowledge.GroundsOf(ctx, s, file)
@@ -98,12 +99,28 @@ func names(v *fact.Version, file string) bool {
 	if slices.ContainsFunc(v.Sources, func(x formats.Source) bool { return mine && sourceFile(x.Ref) == file }) {
 		return true
 	}
-	for word := range strings.FieldsSeq(v.Key + " " + v.Value) {
-		if reminder.Names(word, file) && (mine || strings.Contains(word, file)) && !tooWide(word) {
+	about := len(v.Key) + 1 + len(firstSentence(v.Value))
+	at := 0
+	text := v.Key + " " + v.Value
+	for word := range strings.FieldsSeq(text) {
+		at += strings.Index(text[at:], word)
+		if !reminder.Names(word, file) || tooWide(word) {
+			continue
+		}
+		// A folder that a fact names in passing is not what it is about.
+		if strings.Contains(word, file) || mine && (at < about || strings.Contains(word, path.Base(file))) {
 			return true
 		}
 	}
 	return false
+}
+
+// firstSentence is a text up to the first full stop.
+func firstSentence(text string) string {
+	if i := strings.Index(text, ". "); i >= 0 {
+		return text[:i]
+	}
+	return text
 }
 
 // tooWide reports whether a word names files by nothing but an extension, or all files.

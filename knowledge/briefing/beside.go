@@ -42,8 +42,9 @@ const (
 
 // Beside chooses what to tell beside a prompt: the facts that the whole or one of its clauses is about, the likeliest first, and
 // recall's first answer to it where that is a firm one: to a prompt that asks nothing an agent's is told only where
-// nothing that a user has stated is about as near. told reports whether the reader knows a version already.
-func Beside(ctx context.Context, s *knowledge.Store, prompt string, told func(id string) bool) ([]Line, error) {
+// nothing that a user has stated is about as near. Last come a user's rules for what the prompt is about to do. told reports
+// whether the reader knows a version already, part whether they know the beginning of its value.
+func Beside(ctx context.Context, s *knowledge.Store, prompt string, told, part func(id string) bool) ([]Line, error) {
 	grounds, err := knowledge.Grounds(ctx, s, prompt)
 	if err != nil {
 		return nil, err
@@ -77,6 +78,7 @@ func Beside(ctx context.Context, s *knowledge.Store, prompt string, told func(id
 		}
 		list = append(list, Line{g.Version, "words " + strings.Join(g.Found, ", ") + fmt.Sprintf(" (%.1f)", score), score, false})
 	}
+	list = append(list, rules(grounds, list, func(id string) bool { return told != nil && told(id) || part != nil && part(id) })...)
 	list = few(list, maxBeside, maxBesideTokens)
 	minds := 0
 	return slices.DeleteFunc(list, func(x Line) bool {
@@ -85,6 +87,31 @@ func Beside(ctx context.Context, s *knowledge.Store, prompt string, told func(id
 		}
 		return x.Mind && minds > maxMinds
 	}), nil
+}
+
+// The most rules for what somebody is about to do: for all purposes, and for one.
+const (
+	maxRules = 4
+	maxRule  = 1
+)
+
+// rules are what a user demands of what somebody is about to do, the best fitting first. Only the start can tell a rule to
+// everybody. So these are for those that it had no place for.
+func rules(grounds []knowledge.Ground, list []Line, known func(id string) bool) (out []Line) {
+	grounds = slices.DeleteFunc(slices.Clone(grounds), func(g knowledge.Ground) bool {
+		return g.Fit == 0 || known(g.Version.ID) || slices.ContainsFunc(list, func(x Line) bool { return x.Version.ID == g.Version.ID })
+	})
+	slices.SortFunc(grounds, func(a, b knowledge.Ground) int {
+		return cmp.Or(cmp.Compare(b.Fit, a.Fit), cmp.Compare(b.Of(), a.Of()), cmp.Compare(a.Version.ID, b.Version.ID))
+	})
+	told := map[language.Purpose]int{}
+	for _, g := range grounds {
+		if told[g.Purpose]++; told[g.Purpose] > maxRule || len(out) == maxRules {
+			continue
+		}
+		out = append(out, Line{Version: g.Version, Why: fmt.Sprintf("a rule for %s (%.1f)", g.Purpose, g.Fit), Score: g.Fit})
+	}
+	return out
 }
 
 // weighsMore reports whether a fact is a user's or a gotcha, and confirmed here.

@@ -2,6 +2,7 @@ package briefing
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,7 +49,7 @@ func TestAUsersRulesComeFirst(t *testing.T) {
 	})
 }
 
-// Of many rules of one room the first ones are told, and then those of other rooms: no room takes all the place.
+// Of many rules of one room some are told, and those of other rooms too: no room takes all the place.
 func TestRoomsTakeTurns(t *testing.T) {
 	var facts []*fact.Version
 	for i := range 60 {
@@ -56,7 +57,44 @@ func TestRoomsTakeTurns(t *testing.T) {
 	}
 	facts = append(facts, by(version(0, "workflow", "w0", "Commits are signed."), fact.KindUser), by(version(1, "workflow", "w1", "One topic a branch."), fact.KindUser))
 	with(t, facts, func(st *state.State) {
-		if k := keys(new(Inputs).at(st, &held)); len(k) < 4 || strings.Join(k[:4], " ") != "t59 w1 t58 w0" {
+		if k := keys(new(Inputs).at(st, &held)); !slices.Contains(k, "t59") || !slices.Contains(k, "w1") || !slices.Contains(k, "w0") {
+			t.Errorf("%v", k)
+		}
+		few := slices.Concat(facts[:5], facts[60:])
+		with(t, few, func(st *state.State) { // all fit: rooms in turn, the last confirmed first
+			if k := keys(new(Inputs).at(st, &held)); strings.Join(k, " ") != "t4 w1 t3 w0 t2 t1 t0" {
+				t.Errorf("%v", k)
+			}
+		})
+	})
+}
+
+// Where a user's rules do not all fit, those that demand something come before those that only tell how something is.
+func TestOfTooManyRulesThoseThatDemandComeFirst(t *testing.T) {
+	var facts []*fact.Version
+	for i := range 80 {
+		value := "The tests of this part live beside it and take about a minute."
+		if i < 10 {
+			value = "Never skip the tests of this part, also when they take a minute."
+		}
+		facts = append(facts, by(version(i, "testing", fmt.Sprint("t", i), value), fact.KindUser))
+	}
+	with(t, facts, func(st *state.State) {
+		got := new(Inputs).at(st, &held)
+		if k := keys(got); len(k) < 10 || len(k) == 80 || strings.Join(k[:10], " ") != "t9 t8 t7 t6 t5 t4 t3 t2 t1 t0" {
+			t.Errorf("%v", k)
+		}
+	})
+}
+
+// What a user demands in a room whose name tells nothing is a rule too.
+func TestRulesOfAnyRoomAreTold(t *testing.T) {
+	facts := []*fact.Version{by(version(0, "units", "angles", "Angles are radians everywhere; degrees only in the panel."), fact.KindUser)}
+	for i := range 40 {
+		facts = append(facts, by(version(1+i, "architecture", fmt.Sprint("a", i), "The layers of this part are named in its package doc and in the tree."), fact.KindUser))
+	}
+	with(t, facts, func(st *state.State) {
+		if k := keys(new(Inputs).at(st, &held)); len(k) == 0 || k[0] != "angles" {
 			t.Errorf("%v", k)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"container/heap"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"leanctx/formats"
+	"leanctx/internal/language"
 	"leanctx/internal/prose"
 	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
@@ -100,7 +102,7 @@ type candidate struct {
 	salience float64
 
 	class class
-	turn  int // among the standing facts of its room, the last confirmed first
+	turn  float64 // among the standing facts of its room, the first one has 0
 }
 
 // class is where a fact stands in the order of a briefing.
@@ -139,25 +141,57 @@ func classOf(x *fact.Summary) class {
 func (x *candidate) pinned() bool { return x.Pinned != fact.Unpinned && !x.Unconfirmed }
 
 // takeTurns gives each standing fact its turn: of each room the last confirmed one comes first, then the second of each,
-// so that no room takes the place of the others.
-func (c *choice) takeTurns() {
+// so that no room takes the place of the others. Where not all of a user's fit, few is true: then what demands something comes
+// first in its room, a long one and one that only tells how something is waits, and a room that holds more has its turns
+// sooner. MEASURED.md has the experiments.
+func (c *choice) takeTurns(few bool) {
 	type group struct {
 		class class
 		room  string
 	}
 	groups := map[group]candidates{}
-	for _, x := range c.all {
+	for _, x := range slices.Concat(c.all, c.best) {
 		if x.class == userStanding || x.class == standing {
 			g := group{x.class, x.name.Category}
+			if few && x.Form { // one turn for all rooms whose names tell nothing: they are many
+				g.room = ""
+			}
 			groups[g] = append(groups[g], x)
 		}
 	}
-	for _, list := range groups {
-		slices.SortFunc(list, byConfirmation)
+	for g, list := range groups {
+		slices.SortFunc(list, func(a, b *candidate) int {
+			if few && a.Demands != b.Demands {
+				if a.Demands {
+					return -1
+				}
+				return 1
+			}
+			return byConfirmation(a, b)
+		})
 		for i, x := range list {
-			x.turn = i
+			x.turn = float64(i)
+			if !few || g.class != userStanding {
+				continue
+			}
+			if x.turn /= math.Sqrt(float64(len(list))); !x.Demands {
+				x.turn++
+			}
+			if x.Long {
+				x.turn += .75
+			}
+			if x.Form {
+				x.turn += .25
+			}
 		}
 	}
+}
+
+// again puts all candidates back where they were before one was taken, in an order of few places.
+func (c *choice) again() {
+	c.takeTurns(true)
+	c.all, c.best = append(c.all, c.best...), nil
+	heap.Init(&c.all)
 }
 
 // candidates is a heap, the best first: a store has a hundred thousand, and a
@@ -237,6 +271,7 @@ const (
 	newsShare    = 4
 	gotchaShare  = 4  // for critical gotchas
 	tailShare    = 10 // for the lines that follow the facts
+	fewShare     = 3  // of the tail's share, where a user's standing facts do not all fit
 	foreignShare = 4  // for what is not confirmed, of what a task needs and of what is told beside a prompt
 )
 
@@ -257,10 +292,11 @@ func (o *Inputs) selection(c *choice) Selection {
 	}
 	whole := cmp.Or(o.Budget, DefaultBudget) * bytesPerToken
 	budget := max(whole-len(heading), 0)
+	tail := budget / tailShare
 	r := all
 	r.Decisions = nil // they get what the facts leave: decisions of the store are seldom what a session needs
 	r.fitNews(budget / newsShare)
-	r.fit(budget/tailShare, budget/gotchaShare, worst)
+	r.fit(tail, budget/gotchaShare, worst)
 	inNews := map[string]bool{}
 	for _, x := range news[:len(r.News)] {
 		v := x.version
@@ -274,7 +310,7 @@ func (o *Inputs) selection(c *choice) Selection {
 	}
 	c.drop(inNews)
 	first := c.related(o.Related)
-	c.takeTurns()
+	c.takeTurns(false)
 	for _, x := range c.all {
 		if x.pinned() {
 			c.pins = append(c.pins, x)
@@ -283,11 +319,25 @@ func (o *Inputs) selection(c *choice) Selection {
 	slices.SortFunc(c.pins, pinnedFirst)
 	heap.Init(&c.all)
 	chosen := r.Chosen
-	taken := r.fill(c, first, whole, budget-len(r.tail()))
+	taken, fits := r.fill(c, first, whole, budget-len(r.tail()), false)
+	if !fits { // a user's rules need the place more than what follows them
+		tail /= fewShare
+		less := all
+		less.Decisions = nil
+		less.fit(tail, budget/gotchaShare, worst)
+		less.News, less.MoreNews, less.Chosen = r.News, r.MoreNews, chosen
+		r = less
+		c.again()
+		taken, _ = r.fill(c, first, whole, budget-len(r.tail()), true)
+	}
 	if r.MoreFacts > 0 { // the line that counts them takes room too
 		r.Chosen = chosen
 		most := min(maxMap, max(minMap, budget/5))
-		taken = r.fill(c, first, whole, budget-len(r.tail())-most)
+		if taken, fits = r.fill(c, first, whole, budget-len(r.tail())-most, taken.cut); !fits {
+			r.Chosen = chosen
+			c.again()
+			taken, _ = r.fill(c, first, whole, budget-len(r.tail())-most, true)
+		}
 		if r.Map = r.mapLine(c, taken.inRoom, most); len(r.tail())+len(r.Map) > budget {
 			r.Map = ""
 		}
@@ -297,7 +347,7 @@ func (o *Inputs) selection(c *choice) Selection {
 	for left := rest - len(r.tail()); left > 0; {
 		full := all // of decisions too
 		full.News, full.MoreNews = r.News, r.MoreNews
-		full.fit(budget/tailShare+left, budget/gotchaShare, worst)
+		full.fit(tail+left, budget/gotchaShare, worst)
 		if over := len(full.tail()) - rest; over > 0 {
 			left -= over
 			continue
@@ -707,15 +757,12 @@ func newFiller(r *Selection, c *choice, budget int, cut bool) *filler {
 }
 
 // fill takes facts while they fit in a budget, of a whole one in bytes: pinned ones up to their share, then those for the task
-// up to theirs, then the others in the order of their classes. Rooms come in the order of their best fact. Where a user's
-// standing facts do not all fit, each ends at its first sentence.
-func (r *Selection) fill(c *choice, first []*candidate, whole, budget int) *filler {
-	before := slices.Clip(r.Chosen)
-	f := newFiller(r, c, budget, false)
+// up to theirs, then the others in the order of their classes. Rooms come in the order of their best fact. It returns false
+// when a user's standing facts do not all fit. With cut each of those ends at its first sentence.
+func (r *Selection) fill(c *choice, first []*candidate, whole, budget int, cut bool) (*filler, bool) {
+	f := newFiller(r, c, budget, cut)
 	if !f.all(first, whole) {
-		r.Chosen = before
-		f = newFiller(r, c, budget, true)
-		f.all(first, whole)
+		return f, false
 	}
 	confirmedFirst(r.Rooms)
 	r.MoreRooms = 0
@@ -724,7 +771,7 @@ func (r *Selection) fill(c *choice, first []*candidate, whole, budget int) *fill
 			r.MoreRooms++
 		}
 	}
-	return f
+	return f, true
 }
 
 // confirmedFirst orders what was taken: in a room what nobody has confirmed here comes last, and so do the rooms that hold
@@ -801,7 +848,7 @@ func (f *filler) take(x *candidate, most int, why string) (cost int, ok bool) {
 	i, known := f.at[x.name.Category]
 	room := roomOf(v, f.choice.today)
 	if f.cut && x.class == userStanding {
-		room.Pairs[0].Value = shorten(firstSentence(fact.Text(v)), valueBytes)
+		room.Pairs[0].Value = shorten(language.Opening(fact.Text(v)), valueBytes)
 	}
 	if cost = costOf(room, known); cost > min(most, f.budget) {
 		return cost, false
@@ -821,20 +868,6 @@ func (f *filler) take(x *candidate, most int, why string) (cost int, ok bool) {
 	f.at[x.name.Category] = len(f.Rooms)
 	f.Rooms = append(f.Rooms, room)
 	return cost, true
-}
-
-// minSentence is how long the part of a value is at least that stands for the whole.
-const minSentence = 60
-
-// firstSentence is a value up to the first full stop or semicolon after 60 characters.
-func firstSentence(value string) string {
-	n := 0
-	for i, r := range value {
-		if n++; n > minSentence && (r == ';' || r == '.' && (i+1 == len(value) || value[i+1] == ' ' || value[i+1] == '\n')) {
-			return value[:i]
-		}
-	}
-	return value
 }
 
 // valueBytes is the most of a value that a briefing shows: 60 tokens.

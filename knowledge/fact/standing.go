@@ -8,7 +8,8 @@ import (
 )
 
 // Standing reports whether v is a rule for how work is done here, which every task needs. Any other fact is topical: it is
-// needed when its matter comes up. An archetype that was given decides, else its room, else the form of its value. An index
+// needed when its matter comes up. An archetype that was given decides, else its room, else the form of its value, which in rooms
+// whose names tell nothing counts for what a user stated. An index
 // holds it for each fact: whoever changes it raises the mapping version of package index.
 func Standing(v *Version) bool {
 	if ArchetypeGiven(v) {
@@ -18,7 +19,7 @@ func Standing(v *Version) bool {
 		}
 		return false
 	}
-	return language.Practice(v.Category, v.Value)
+	return language.Practice(v.Category, v.Value) || ByUser(v) && language.Rules(v.Category, v.Value)
 }
 
 // ArchetypeGiven reports whether somebody gave the archetype of v, so that it is not what the room tells. The existing

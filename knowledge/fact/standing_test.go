@@ -1,6 +1,7 @@
 package fact
 
 import (
+	"strings"
 	"testing"
 
 	"leanctx/formats"
@@ -22,6 +23,8 @@ func TestStandingIsToldFromArchetypeRoomAndForm(t *testing.T) {
 		{"team", "Ilse owns colour.", "convention", true},
 		{"workflow", "The old pipeline ran on Jenkins.", "fact", false},
 		{"workflow", "Branches are named after tickets.", "workflow", true},
+		{"git", "We rebase.", "", true},
+		{"units", "Angles are radians; degrees only in the panel.", "", false}, // nobody knows who says so
 	} {
 		v := &Version{Category: c.category, Value: c.value, Archetype: formats.Archetype(c.category)}
 		if c.archetype != "" {
@@ -34,11 +37,22 @@ func TestStandingIsToldFromArchetypeRoomAndForm(t *testing.T) {
 	}
 }
 
+func TestOfAUserTheFormIsEnough(t *testing.T) {
+	for value, want := range map[string]bool{"Angles are radians; degrees only in the panel.": true, "Ask Ute before you raise a limit.": true, "The panel shows degrees.": false} {
+		for category, counts := range map[string]bool{"units": true, "architecture": false, "team": false} {
+			v := &Version{Category: category, Value: value, Archetype: "fact", Sources: []formats.Source{{Kind: KindUser}}}
+			if s := Summarize(v); s.Standing != (want && counts) || s.Form != s.Standing || s.Demands != s.Standing {
+				t.Errorf("%s %q: %+v", category, value, s)
+			}
+		}
+	}
+}
+
 func TestASummaryIsReadAsItWasWritten(t *testing.T) {
-	v := &Version{ID: "f-1", Category: "workflow", Value: "x", Archetype: "workflow", Sources: []formats.Source{{Kind: KindUser}}}
+	v := &Version{ID: "f-1", Category: "workflow", Value: "Never skip a test; " + strings.Repeat("they are many and ", 9), Archetype: "workflow", Sources: []formats.Source{{Kind: KindUser}}}
 	s := Summarize(v)
 	got, rest, err := ParseSummary(s.Append(nil))
-	if err != nil || len(rest) > 0 || !got.Standing || !got.User || got.Critical {
+	if err != nil || len(rest) > 0 || !got.Standing || !got.Demands || !got.Long || got.Form || !got.User || got.Critical {
 		t.Errorf("%+v, %d bytes left, %v", got, len(rest), err)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math"
 	"time"
+
+	"leanctx/internal/language"
 )
 
 // Summary is what order, counts and filters need of a version: all but its texts. A
@@ -25,6 +27,9 @@ type Summary struct {
 	Archived      bool
 	Decision      bool
 	Standing      bool // see [Standing]
+	Demands       bool // standing, and its value says how something has to be done: see [language.Demands]
+	Long          bool // standing, and also its opening is long
+	Form          bool // standing by the form of its value alone
 	User          bool // a user asserted it
 	Critical      bool // a gotcha of the worst kind
 	Unconfirmed   bool // see [Unconfirmed]
@@ -42,10 +47,12 @@ const (
 
 // Summarize is the summary of a version.
 func Summarize(v *Version) Summary {
+	standing := Standing(v)
+	form := standing && !ArchetypeGiven(v) && !language.Practice(v.Category, v.Value)
 	s := Summary{
 		ID: v.ID, Period: PeriodOf(v), RecordedFrom: v.RecordedFrom, LastConfirmed: v.LastConfirmed, LastActive: lastActive(v),
 		Confidence: v.Confidence, Archived: v.ArchivedAt != nil, Decision: v.Archetype == "decision",
-		Standing: Standing(v), User: ByUser(v), Critical: Critical(v), Unconfirmed: Unconfirmed(v),
+		Standing: standing, Demands: standing && language.Demands(v.Value), Form: form, Long: standing && len(language.Opening(v.Value)) > longOpening, User: ByUser(v), Critical: Critical(v), Unconfirmed: Unconfirmed(v),
 		Read:  Retrievals{Count: v.RetrievalCount},
 		Merit: 20*(1-1/float64(Witnesses(v))) + bonusOf(v) + 5*math.Tanh(float64(v.FeedbackUp-v.FeedbackDown)/4),
 	}
@@ -69,6 +76,9 @@ func Summarize(v *Version) Summary {
 	}
 	return s
 }
+
+// longOpening is how many bytes the opening of a standing fact has that is long: a rule is shorter.
+const longOpening = 110
 
 // lastActive is when a version was last confirmed or restored.
 func lastActive(v *Version) time.Time {
@@ -107,6 +117,9 @@ const (
 	markUser
 	markCritical
 	markUnconfirmed
+	markDemands
+	markForm
+	markLong
 )
 
 // never is the zero time. It stands for a time that there is not.
@@ -133,6 +146,15 @@ func (s *Summary) Append(b []byte) []byte {
 	}
 	if s.Unconfirmed {
 		marks |= markUnconfirmed
+	}
+	if s.Demands {
+		marks |= markDemands
+	}
+	if s.Form {
+		marks |= markForm
+	}
+	if s.Long {
+		marks |= markLong
 	}
 	b = binary.AppendUvarint(binary.AppendUvarint(b, marks), uint64(len(s.ID)))
 	b = append(b, s.ID...)
@@ -181,5 +203,6 @@ func ParseSummary(b []byte) (s Summary, rest []byte, err error) {
 	s.Confidence, s.Merit = math.Float64frombits(number()), math.Float64frombits(number())
 	s.Pinned, s.Archived, s.Decision = Pin(marks&3), marks&markArchived != 0, marks&markDecision != 0
 	s.Standing, s.User, s.Critical, s.Unconfirmed = marks&markStanding != 0, marks&markUser != 0, marks&markCritical != 0, marks&markUnconfirmed != 0
+	s.Demands, s.Form, s.Long = marks&markDemands != 0, marks&markForm != 0, marks&markLong != 0
 	return s, b, err
 }

@@ -15,7 +15,7 @@ import (
 // mappingVersion names the fields and the analyzer. A generation of another version is not opened. Raise it with
 // each change of either, that of package words included, and of how the state packs
 // versions or hashes values, and of a half-life of package fact, which a summary holds.
-const mappingVersion = 17
+const mappingVersion = 18
 
 // Doc is a fact as it is indexed, with all its versions.
 type Doc struct {

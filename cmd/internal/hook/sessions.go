@@ -325,6 +325,25 @@ func (s *Session) told(id string) bool {
 	return false
 }
 
+// toldPart reports whether the reader was told a part of a version at least, and still has it in its context.
+func (s *Session) toldPart(id string) bool {
+	if s.event.Session == "" {
+		return false
+	}
+	for _, x := range slices.Backward(s.log) {
+		if x.Session != s.event.Session {
+			continue
+		}
+		if x.Reader == s.event.Reader && slices.ContainsFunc(x.Told, func(told string) bool { first, _, _ := strings.Cut(told, " "); return first == id }) {
+			return true
+		}
+		if x.Reset {
+			return false
+		}
+	}
+	return false
+}
+
 // toldFacts are the facts that the reader was told and still has in its context, the earliest first. stamp is that of the facts
 // when it last had heard of all changes. A session that is resumed may be older than what enter has read.
 func (s *Session) toldFacts() (list []briefing.Told, stamp string) {

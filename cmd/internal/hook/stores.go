@@ -84,7 +84,7 @@ func (p *Stores) ForPerson(ctx context.Context) string {
 // Relevant lists facts, lessons and reminders for a prompt. Nobody asked for them, so only
 // what is well founded is shown.
 func (p *Stores) Relevant(ctx context.Context, prompt string) ([]Notice, error) {
-	lines, err := briefing.Beside(ctx, p.Facts, prompt, p.session.told)
+	lines, err := briefing.Beside(ctx, p.Facts, prompt, p.session.told, p.session.toldPart)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func (p *Stores) AtTool(ctx context.Context, files []string, command string) (li
 	if len(within) == 0 && command == "" {
 		return list, failed
 	}
-	lines, e := briefing.Before(ctx, p.Facts, briefing.Tool{Command: command, Files: within}, p.session.told)
+	lines, e := briefing.Before(ctx, p.Facts, briefing.Tool{Command: command, Files: within}, p.session.told, p.session.toldPart)
 	for _, n := range p.factNotices(lines) {
 		if !slices.ContainsFunc(list, func(x Notice) bool { return x.ID == n.ID }) { // a gotcha may be both
 			list = append(list, n)
