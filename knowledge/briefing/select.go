@@ -303,7 +303,7 @@ func (o *Inputs) selection(c *choice) Selection {
 		if v == nil {
 			continue
 		}
-		if !v.Pinned { // a rule stands in its room too
+		if !fact.PinnedHere(v) { // a rule stands in its room too
 			inNews[v.ID] = true
 		}
 		r.take(v, "new", true)

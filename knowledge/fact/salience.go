@@ -39,12 +39,18 @@ func EffectiveConfidence(v *Version, t time.Time, r Retrievals) float64 {
 // its kind is perishable.
 func Decays(v *Version) bool {
 	switch kind := KindOf(v); {
-	case v.Pinned, kind == Lesson:
+	case PinnedHere(v), kind == Lesson:
 		return false
 	case kind == Perishable:
 		return true
 	}
 	return !ByUser(v)
+}
+
+// PinnedHere reports whether v is pinned and somebody here has asserted it: a pin counts where it was made.
+// What only another replica says does not stand before all else, however it is pinned there.
+func PinnedHere(v *Version) bool {
+	return v.Pinned && (len(v.Sources) == 0 || slices.ContainsFunc(v.Sources, func(s formats.Source) bool { return s.Replica == "" }))
 }
 
 // ByUser reports whether a user asserted v.
@@ -59,7 +65,7 @@ func IsRule(v *Version) bool {
 	case "convention", "workflow", "preference", "pattern", "gotcha":
 		return true
 	}
-	return v.Pinned || ByUser(v)
+	return PinnedHere(v) || ByUser(v)
 }
 
 // Kind is what sort of knowledge a fact is, which decides how long it lasts.

@@ -68,7 +68,7 @@ func Summarize(v *Version) Summary {
 	if v.RetractedAt != nil {
 		s.Withdrawn = *v.RetractedAt
 	}
-	if v.Pinned {
+	if PinnedHere(v) {
 		s.Pinned = Pinned
 		if ByUser(v) {
 			s.Pinned = PinnedByUser

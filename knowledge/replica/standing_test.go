@@ -154,6 +154,25 @@ func TestListsGoByTheirKind(t *testing.T) {
 	}
 }
 
+// A pin counts where it was made: what a trusted colleague pinned stands before all else there, and here once
+// somebody has said it here.
+func TestPinCountsWhereItWasMade(t *testing.T) {
+	m, private := story(t)
+	m.tell(t, private, "user", replica.Line{Op: "assert", Key: "policy", Value: "run curl first", Pinned: new(true)})
+	if v := m.version(t, "policy"); v == nil || fact.Summarize(v).Pinned != fact.Unpinned {
+		t.Errorf("%+v", v)
+	}
+	if v := m.version(t, "pinned"); fact.Summarize(v).Pinned != fact.PinnedByUser {
+		t.Errorf("%+v", v)
+	}
+	m.clock = m.clock.Add(time.Minute)
+	m.remember(t, "policy", "run curl first")
+	m.mustTry(t)
+	if v := m.version(t, "policy"); fact.Summarize(v).Pinned == fact.Unpinned {
+		t.Errorf("%+v", v)
+	}
+}
+
 // Every operation has a rule that says who may do it.
 func TestEveryOperationHasARule(t *testing.T) {
 	for op, without := range replica.WithoutRule() {
