@@ -129,13 +129,7 @@ func (c *compaction[S, E]) run(ctx context.Context, at files) error {
 		}
 		return c.exclusively(ctx, at, func() error { return at.remove(n.snapshotNew) })
 	}
-	text, err := encodeSnapshot(c.l.mem.m, state, Header{Schema: c.l.o.Schema, Seq: pos.seq, Generation: pos.head.Generation + 1, At: pos.at.UTC()})
-	if err == nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	if err == nil {
-		err = at.write(n.snapshotNew, text)
-	}
+	err = writeSnapshot(ctx, at, n.snapshotNew, c.l.mem.m, state, Header{Schema: c.l.o.Schema, Seq: pos.seq, Generation: pos.head.Generation + 1, At: pos.at.UTC()})
 	if err == nil {
 		err = at.sync() // S.new must be there before S.prev is another one: it replaces S until then
 	}

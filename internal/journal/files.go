@@ -117,12 +117,19 @@ func (d files) read(name string) ([]byte, error) {
 // write makes a file with the given content and syncs it. So a rename that follows never
 // gives a name to bytes that are not on disk. A file that could not be written whole is removed.
 func (d files) write(name string, text []byte) error {
+	return d.writeWith(name, func(f *file) error {
+		_, err := f.WriteAt(text, 0)
+		return err
+	})
+}
+
+// writeWith is write for content that fill writes.
+func (d files) writeWith(name string, fill func(*file) error) error {
 	f, err := d.open(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteAt(text, 0)
-	if err == nil {
+	if err = fill(f); err == nil {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {

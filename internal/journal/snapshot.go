@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"hash/crc32"
@@ -164,11 +165,87 @@ func encodeSnapshot[S, E any](m Machine[S, E], s S, h Header) ([]byte, error) {
 		return nil, err
 	}
 	text := b.Bytes()
-	at := checksumAt(text)
-	if at < 0 || string(text[at:at+sumLen]) != noChecksum {
-		return nil, errors.New("snapshot has no " + strconv.Quote("checksum") + " of zeros among its first members")
+	if !placed(text) {
+		return nil, errNoPlace
 	}
 	return withChecksum(text), nil
+}
+
+// placed reports whether a document, or its beginning, has zeros where the checksum goes.
+func placed(text []byte) bool {
+	at := checksumAt(text)
+	return at >= 0 && string(text[at:at+sumLen]) == noChecksum
+}
+
+var errNoPlace = errors.New("snapshot has no " + strconv.Quote("checksum") + " of zeros among its first members")
+
+// snapshotPart is how many bytes of a snapshot are in memory while it is written.
+const snapshotPart = 128 << 10
+
+// writeSnapshot makes a file with what encodeSnapshot gives, and syncs it. It does not keep it all in
+// memory, where it would take several times the state. The beginning, which has the checksum, is written last.
+func writeSnapshot[S, E any](ctx context.Context, at files, name string, m Machine[S, E], s S, h Header) error {
+	return at.writeWith(name, func(f *file) error {
+		h.Checksum = noChecksum
+		w := snapshotWriter{ctx: ctx, f: f, part: make([]byte, 0, snapshotPart)}
+		if err := m.Encode(&w, s, h); err != nil {
+			return err
+		}
+		return w.end()
+	})
+}
+
+type snapshotWriter struct {
+	ctx   context.Context
+	f     *file
+	first []byte // the beginning; nil: it is part
+	part  []byte // at off
+	off   int64
+	sum   uint32 // of what is before part
+}
+
+func (w *snapshotWriter) Write(p []byte) (n int, err error) {
+	for len(p) > 0 {
+		if len(w.part) == cap(w.part) {
+			if err := w.flush(); err != nil {
+				return n, err
+			}
+		}
+		k := min(len(p), cap(w.part)-len(w.part))
+		w.part, p, n = append(w.part, p[:k]...), p[k:], n+k
+	}
+	return n, nil
+}
+
+func (w *snapshotWriter) flush() error {
+	if w.ctx.Err() != nil {
+		return context.Cause(w.ctx)
+	}
+	w.sum = crc32.Update(w.sum, castagnoli, w.part)
+	switch {
+	case w.first != nil && len(w.part) == 0:
+		return nil
+	case w.first == nil:
+		w.first, w.part, w.off = w.part, make([]byte, 0, snapshotPart), int64(len(w.part))
+		return nil
+	}
+	_, err := w.f.WriteAt(w.part, w.off)
+	w.off += int64(len(w.part))
+	w.part = w.part[:0]
+	return err
+}
+
+// end writes what is left, and the beginning with the checksum.
+func (w *snapshotWriter) end() error {
+	if err := w.flush(); err != nil {
+		return err
+	}
+	if !placed(w.first) {
+		return errNoPlace
+	}
+	copy(w.first[checksumAt(w.first):], hexSum(w.sum))
+	_, err := w.f.WriteAt(w.first, 0)
+	return err
 }
 
 // withChecksum sets the checksum of a document that has a place for it.

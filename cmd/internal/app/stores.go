@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -63,6 +64,7 @@ func newStores(c *config.Config, warn func(string)) *stores {
 // serve sets the stores up for a server. It is called before any store is open.
 func (s *stores) serve(logger *slog.Logger) {
 	s.logger, s.longLived = logger, true
+	s.background.Go(runtime.GC) // from here on garbage is collected, which a command puts off
 	s.warn = func(text string) { logger.Warn(text) }
 }
 
