@@ -6,6 +6,7 @@ import (
 
 	"leanctx/knowledge/conflict"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/meaning"
 	"leanctx/knowledge/recall"
 	"leanctx/knowledge/state"
 )
@@ -102,28 +103,35 @@ func (x *derived[V]) follow(k state.Reader) (dropped bool) {
 // caches are what a store keeps of its versions.
 type caches struct {
 	forms    derived[conflict.Form]
-	readings derived[*recall.Reading]
+	readings derived[*reading]
 	reader   atomic.Pointer[recall.Reader] // of the readings: it keeps their words
+}
+
+// reading is what ranking needs of a version's texts.
+type reading struct {
+	*recall.Reading
+	sum  uint64 // of [meaning.Of]
+	name string // [meaning.OfName]
 }
 
 // inForm is how much larger a form is than its text.
 const inForm = 10
 
 // inMap is what an entry of a cache takes beside what it holds.
-const inMap = 40
+const inMap = 80
 
 func (c *caches) init() {
 	c.reader.Store(recall.NewReader())
 	c.forms.read = func(v *fact.Version) conflict.Form { return conflict.Of(statementOf(v)) }
 	c.forms.most, c.forms.size = maxForms, func(v *fact.Version, _ conflict.Form) int { return inForm * textSize(v) }
-	c.readings.read = func(v *fact.Version) *recall.Reading {
+	c.readings.read = func(v *fact.Version) *reading {
 		x, by := candidateOf(v), c.reader.Load()
 		if textSize(v) > maxDerivedText { // its words are not kept either
 			by = recall.NewReader()
 		}
-		return by.Read(&x)
+		return &reading{by.Read(&x), meaning.Of(v).Hash(), meaning.OfName(v)}
 	}
-	c.readings.most, c.readings.size = maxReadings, func(_ *fact.Version, r *recall.Reading) int { return inMap + r.Size() }
+	c.readings.most, c.readings.size = maxReadings, func(_ *fact.Version, r *reading) int { return inMap + r.Size() + len(r.name) }
 }
 
 func (c *caches) follow(k state.Reader) {

@@ -411,6 +411,7 @@ type candidates struct {
 	versions  []*fact.Version
 	words     int // how many of them were found by words, the first ones
 	ranked    []recall.Candidate
+	readings  []*reading        // of the versions, in a server
 	valueless [][]*fact.Version // facts found by words that have no value at the question's instant
 	more      bool              // not all that the words are in was looked at
 	practice  []*fact.Version   // what a user demands that the words of the lookup's purposes are in
@@ -513,7 +514,8 @@ func (l *lookup) candidates(ctx context.Context, k state.Reader, x *state.Index,
 		since, _ := state.PeriodNow(k, v, f.now)
 		x.Since = since.From
 		if l.store.opts.LongLived {
-			x.Reading = l.store.caches.readings.of(v)
+			r := l.store.caches.readings.of(v)
+			x.Reading, c.readings = r.Reading, append(c.readings, r)
 		}
 		c.ranked = append(c.ranked, x)
 	}
@@ -583,24 +585,42 @@ func candidateOf(v *fact.Version) recall.Candidate {
 // addVectors gives the candidates their vectors. Those of names are made where that
 // takes no time: they are not kept.
 func (c *candidates) addVectors(ctx context.Context, x *vectorSync, e vectors.Encoding, space *vectors.Space) error {
-	var texts []vectors.Text
-	var to []*[]float32 // where each goes
+	n := len(c.versions)
+	texts := make([]vectors.Text, 0, n)
+	to := make([]*[]float32, 0, n)          // where each goes
+	versions := make([]*fact.Version, 0, n) // of each text
 	var names []string
+	if e.Instant { // those of names are not kept
+		names = make([]string, 0, n)
+	}
 	for i, v := range c.versions {
 		r := &c.ranked[i]
-		texts, to = append(texts, meaning.Of(v)), append(to, &r.Vector)
+		text, name := vectors.Text{ID: v.ID}, ""
+		if c.readings != nil {
+			text.Sum, name = c.readings[i].sum, c.readings[i].name
+		} else {
+			text, name = meaning.Of(v), meaning.OfName(v)
+		}
+		texts, to = append(texts, text), append(to, &r.Vector)
+		versions = append(versions, v)
 		if t, ok := meaning.OfQuestions(v); ok {
 			texts, to = append(texts, t), append(to, &r.QuestionsVector)
+			versions = append(versions, v)
 		}
-		if e.Instant { // those of names are not kept
-			names = append(names, meaning.OfName(v))
+		if e.Instant {
+			names = append(names, name)
 		}
 	}
-	found, err := x.of(ctx, e, texts, space)
+	found, err := x.of(ctx, e, texts, func(i int) string {
+		if texts[i].Text != "" {
+			return texts[i].Text
+		}
+		return meaning.Of(versions[i]).Text
+	}, space)
 	for i, v := range found {
 		*to[i] = v
 	}
-	if err == nil && names != nil {
+	if err == nil && e.Instant {
 		err = x.make(ctx, e, names, space, func(i int, v []float32) { c.ranked[i].Name = v })
 	}
 	return err

@@ -116,17 +116,17 @@ func (x *vectorSync) facts(ctx context.Context, encoder string) (n int, err erro
 
 // of gives the vectors of facts. Those that are kept are found. An instant encoder makes what
 // lacks one, and all of them where the file would have to be read. Of another encoder what lacks
-// one gets nil. The vectors are in a space.
-func (x *vectorSync) of(ctx context.Context, e vectors.Encoding, texts []vectors.Text, in *vectors.Space) (out [][]float32, err error) {
+// one gets nil. text is a text in full, since texts may have sums alone. The vectors are in a space.
+func (x *vectorSync) of(ctx context.Context, e vectors.Encoding, texts []vectors.Text, text func(i int) string, in *vectors.Space) (out [][]float32, err error) {
 	if !e.Instant {
 		return x.index.Vectors(e.Name, texts), nil
 	}
 	out = x.index.InMemory(e.Name, texts, in)
 	var list []string
 	var to []int // where each goes
-	for i, t := range texts {
+	for i := range texts {
 		if out[i] == nil {
-			list, to = append(list, t.Text), append(to, i)
+			list, to = append(list, text(i)), append(to, i)
 		}
 	}
 	return out, x.make(ctx, e, list, in, func(i int, v []float32) { out[to[i]] = v })

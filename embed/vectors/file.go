@@ -92,7 +92,7 @@ func (b block) find(t Text) (int, bool) {
 		}
 		return 0
 	})
-	return i, found && b.text(i) == t.hash()
+	return i, found && b.text(i) == t.Hash()
 }
 
 // whole reports whether the block is as long as it must be. Its checksum is right, but a file may

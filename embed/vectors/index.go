@@ -25,11 +25,15 @@ import (
 type Text struct {
 	ID   string // of a version of a fact, say; it holds no line feed
 	Text string
+	Sum  uint64 // what [Text.Hash] gave; 0: it is not known
 }
 
-// hash is the 64-bit FNV-1a hash of the text, the same on every machine. A text
+// Hash is the 64-bit FNV-1a hash of the text, the same on every machine. A text
 // that changed under its id is encoded again.
-func (t Text) hash() uint64 {
+func (t Text) Hash() uint64 {
+	if t.Sum != 0 {
+		return t.Sum
+	}
 	h := fnv.New64a()
 	io.WriteString(h, t.Text)
 	return h.Sum64()
@@ -339,7 +343,7 @@ func quantise(t Text, v []float32, e Encoder) (*entry, error) {
 			return nil, fmt.Errorf("vector of %s holds %v", t.ID, f)
 		}
 	}
-	out := &entry{id: t.ID, text: t.hash(), scale: float32(most / 127), row: make([]byte, len(v))}
+	out := &entry{id: t.ID, text: t.Hash(), scale: float32(most / 127), row: make([]byte, len(v))}
 	if out.scale > 0 {
 		for i, f := range v {
 			out.row[i] = byte(int8(math.RoundToEven(float64(f) / float64(out.scale))))

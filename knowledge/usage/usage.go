@@ -147,7 +147,17 @@ func (u *Record) Note(versions []string) {
 	if _, err := f.WriteString(line); err != nil {
 		return
 	}
-	if info, err := f.Stat(); err == nil && info.Size() > limit {
+	info, err := f.Stat()
+	if err != nil {
+		return
+	}
+	u.mu.Lock()
+	if info.Size() == u.offset+int64(len(line)) { // nobody else wrote meanwhile: it need not be read again
+		u.fold(line)
+		u.offset = info.Size()
+	}
+	u.mu.Unlock()
+	if info.Size() > limit {
 		u.compact()
 	}
 }
