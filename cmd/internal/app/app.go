@@ -29,7 +29,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"net"
 	"os"
 	"os/signal"
@@ -218,7 +217,7 @@ func (r *run) mcp(ctx context.Context, _ cli.Globals) error {
 	if err := r.begin(new(op.Tool)); err != nil {
 		return err
 	}
-	r.stores.serve(slog.New(slog.NewTextHandler(r.errs, &slog.HandlerOptions{Level: r.stores.config.LogLevel})))
+	r.stores.serve(newLogger(r.stores.config, r.errs, r.stores.config.LogLevel))
 	if cli.Terminal(r.in) {
 		fmt.Fprintf(r.errs, "%s: this is an MCP server; it waits for a client's messages on standard input (Ctrl-C ends it)\n", cli.Name)
 	}

@@ -282,15 +282,23 @@ func cleaned(r *secret.Redactor, text string) string {
 
 // userRedactor has the user's own rules too, unless they cannot be read.
 func (s *stores) userRedactor() *secret.Redactor {
-	settings, err := s.config.User()
+	r, err := userRules(s.config)
+	if err != nil {
+		s.logger.Warn("what comes from the team is redacted by the built-in rules alone", "error", err)
+	}
+	return r
+}
+
+// userRules are the built-in rules and the user's own, or the built-in ones alone, with the reason.
+func userRules(c *config.Config) (*secret.Redactor, error) {
+	settings, err := c.User()
 	if err == nil {
 		var r *secret.Redactor
 		if r, err = secret.New(settings.Sensitive); err == nil {
-			return r
+			return r, nil
 		}
 	}
-	s.logger.Warn("what comes from the team is redacted by the built-in rules alone", "error", err)
-	return secret.BuiltIn()
+	return secret.BuiltIn(), err
 }
 
 // noteTLS remembers that the server was reached by TLS. A join that is under way writes it itself.

@@ -53,8 +53,8 @@ func (r *run) serve(ctx context.Context, sc op.Scope, a serveArgs) (plainText, e
 	if config.Getenv(config.LogVar) == "" {
 		level = slog.LevelInfo // the access log
 	}
-	access := slog.New(slog.NewTextHandler(r.errs, &slog.HandlerOptions{Level: level}))
-	r.stores.serve(slog.New(slog.NewTextHandler(r.errs, &slog.HandlerOptions{Level: r.stores.config.LogLevel})))
+	access := newLogger(r.stores.config, r.errs, level)
+	r.stores.serve(newLogger(r.stores.config, r.errs, r.stores.config.LogLevel))
 	server, certificate, err := r.listening(ctx, sc, a, access)
 	if err != nil {
 		return "", err

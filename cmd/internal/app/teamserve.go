@@ -38,7 +38,7 @@ func (c teamCommands) serveTeam(ctx context.Context, _ op.Scope, a serveTeamArgs
 	o := natsserver.Options{
 		Addr: a.Addr, Name: a.Name, Cluster: a.Cluster, Routes: a.Routes,
 		Dir: a.Dir, Cert: a.TLSCert, Key: a.TLSKey, CA: a.TLSCA, TokenFile: a.TokenFile,
-		Logger: slog.New(slog.NewTextHandler(c.errs, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Logger: newLogger(c.stores.config, c.errs, slog.LevelWarn),
 	}
 	if err := c.stores.config.Paths(&o.Dir, &o.Cert, &o.Key, &o.CA, &o.TokenFile); err != nil {
 		return "", err

@@ -12,6 +12,7 @@ import (
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
+	"leanctx/knowledge"
 	"leanctx/knowledge/transfer"
 	"leanctx/tasks"
 )
@@ -167,7 +168,7 @@ func Classify(err error) Class {
 		return Unreadable
 	case is[*ForbiddenError](err):
 		return Forbidden
-	case is[*tasks.TransitionError](err), is[*tasks.TakenError](err), is[*agents.HeldError](err):
+	case is[*tasks.TransitionError](err), is[*tasks.TakenError](err), is[*agents.HeldError](err), is[*knowledge.UndoError](err):
 		return Conflict
 	case errors.Is(err, context.Canceled):
 		return Interrupted
