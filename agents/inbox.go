@@ -140,7 +140,11 @@ func (p *project) addressed(m *message, name string, now time.Time) (note string
 	}
 	var to address
 	if m.Private { // seen by one agent, so a type must have just one
-		to.agent, err = p.only("to_agent", name, m.From, now)
+		if to.agent, err = p.only("to_agent", name, m.From, now); err != nil {
+			if kind, e := p.addressee(name); e == nil && kind.agent == nil && len(p.ofType(kind.kind)) == 0 {
+				return "", refusal.NotFound("No agent found: no %s is here yet, and a private message goes to one agent", kind.kind)
+			}
+		}
 	} else {
 		to, err = p.addressee(name)
 	}

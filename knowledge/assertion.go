@@ -22,7 +22,7 @@ import (
 type Assertion struct {
 	Category   string   `json:"category" short:"c" jsonschema:"room the fact belongs to, e.g. architecture"`
 	Key        string   `json:"key,omitempty" short:"k" jsonschema:"name of the fact within its category; made from the value's first words when missing"`
-	Value      string   `json:"value" arg:"1" jsonschema:"what is true, up to 64 KiB"`
+	Value      string   `json:"value" arg:"1" alias:"content" jsonschema:"what is true, up to 64 KiB"`
 	Confidence *float64 `json:"confidence,omitempty" jsonschema:"how sure you are, 0 to 1 (default 0.8; 0.95 for a user)"`
 	ValidFrom  string   `json:"valid_from,omitempty" jsonschema:"since when it is true: RFC 3339, a day, an age such as 3d, or words (yesterday) (default now)"`
 	ValidUntil string   `json:"valid_until,omitempty" jsonschema:"when it stops being true (default open)"`

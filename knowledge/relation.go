@@ -18,8 +18,8 @@ import (
 type Link struct {
 	Category string `json:"category" arg:"1" short:"c" jsonschema:"room of the first fact"`
 	Key      string `json:"key" arg:"2" short:"k" jsonschema:"the first fact"`
-	Target   string `json:"target" arg:"3" jsonschema:"the second fact, as category/key"`
-	Kind     string `json:"kind,omitempty" enum:"depends_on,related_to,supports,contradicts,supersedes" jsonschema:"how they are linked (default related_to); contradicts opens a dispute, supersedes ends the second fact"`
+	Target   string `json:"target" arg:"3" alias:"query" jsonschema:"the second fact, as category/key"`
+	Kind     string `json:"kind,omitempty" enum:"depends_on,related_to,supports,contradicts,supersedes" alias:"value" jsonschema:"how they are linked (default related_to); contradicts opens a dispute, supersedes ends the second fact"`
 	Source   string `json:"source,omitempty" jsonschema:"user when the user said so"`
 }
 
@@ -27,7 +27,7 @@ type Link struct {
 type Unlink struct {
 	Category string `json:"category" arg:"1" short:"c" jsonschema:"room of the first fact"`
 	Key      string `json:"key" arg:"2" short:"k" jsonschema:"the first fact"`
-	Target   string `json:"target" arg:"3" jsonschema:"the second fact, as category/key"`
+	Target   string `json:"target" arg:"3" alias:"query" jsonschema:"the second fact, as category/key"`
 	Kind     string `json:"kind,omitempty" enum:"depends_on,related_to,supports,contradicts,supersedes" jsonschema:"which link goes (default related_to); with contradicts the dispute that it opened is closed, with supersedes the second fact stays ended"`
 	Source   string `json:"source,omitempty" jsonschema:"user when the user said so"`
 }

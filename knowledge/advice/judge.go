@@ -19,8 +19,8 @@ import (
 type Verdict struct {
 	Category string `json:"category,omitempty" arg:"1" short:"c" jsonschema:"room of the fact; not needed for a dispute"`
 	Key      string `json:"key,omitempty" arg:"2" short:"k" jsonschema:"the fact; not needed for a dispute"`
-	Target   string `json:"target" arg:"3" jsonschema:"the other fact, as category/key, or a dispute, as d-3f2a"`
-	Verdict  string `json:"verdict" arg:"4" enum:"supersedes,compatible,unrelated,accept,reject" jsonschema:"supersedes ends the target now; compatible and unrelated silence the advice; accept and reject settle a dispute"`
+	Target   string `json:"target" arg:"3" alias:"value" jsonschema:"the other fact, as category/key, or a dispute, as d-3f2a"`
+	Verdict  string `json:"verdict" arg:"4" enum:"supersedes,compatible,unrelated,accept,reject" alias:"query" jsonschema:"supersedes ends the target now; compatible and unrelated silence the advice; accept and reject settle a dispute"`
 	Source   string `json:"source,omitempty" jsonschema:"user when the user said so"`
 }
 

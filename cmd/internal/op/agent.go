@@ -17,8 +17,8 @@ func Agent(st Stores) *Tool {
 				Describe("role").Shown("agent_type", "cursor", "role", "implementing auth module").Guesses("join", "hello", "login", "start", "connect"),
 			New("list", "List the agents.", Reads, on(open, (*agents.Store).List)).Shown().Guesses("agents", "who", "presence"),
 			New("post", "Message everybody, an agent or a type.", Adds, on(open, (*agents.Store).Post), "message").
-				Describe("category", "to_agent", "ttl", "private").Shown("message", "schema is migrated, rebase first", "category", "warning").Guesses("send", "message", "broadcast", "say", "write"),
-			New("read", "Your unread messages, each once.", Changes, on(open, (*agents.Store).Read)).Describe().ByAgent().Shown().Guesses("inbox", "receive", "messages", "poll"),
+				Describe("category", "to_agent", "ttl", "private").Shown("message", "schema is migrated, rebase first", "category", "warning").Guesses("send", "message", "broadcast", "say", "write", "share_knowledge"),
+			New("read", "Your unread messages, each once.", Changes, on(open, (*agents.Store).Read)).Describe().ByAgent().Shown().Guesses("inbox", "receive", "messages", "poll", "poll_events", "receive_knowledge"),
 			New("status", "Set your status.", Changes, on(open, (*agents.Store).Status)).
 				Describe("status", "message").ByAgent().Shown("status", "active", "message", "writing the tests").Guesses("set_status", "state"),
 			New("info", "Counts of agents, and who you are.", Reads, on(open, (*agents.Store).Info)).Shown().Guesses("whoami", "stats"),

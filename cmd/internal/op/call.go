@@ -135,7 +135,9 @@ func (c *call) into(args any) error {
 // check makes a call of its arguments.
 func (t *Tool) check(o *Operation, args map[string]any, shell bool) (*call, error) {
 	c := &call{tool: t, o: o, shell: shell, scope: Scope{Output: "text", Effect: o.Effect}, values: map[string]any{}, given: map[string]bool{}}
-	for _, name := range slices.Sorted(maps.Keys(args)) {
+	names := slices.Sorted(maps.Keys(args))
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(c.rank(a), c.rank(b)) })
+	for _, name := range names {
 		if name != actionName || t.Actionless() {
 			c.take(name, args[name])
 		}
@@ -192,6 +194,9 @@ func (c *call) take(name string, v any) {
 		c.foreign(name, v)
 		return
 	}
+	if c.given[p.Name] {
+		return
+	}
 	value, present, err := coerce(p, v)
 	if err != nil {
 		what := ""
@@ -202,7 +207,7 @@ func (c *call) take(name string, v any) {
 		c.problem(p.Name, fmt.Sprintf("%s %v%s", p.in(c.shell), err, what))
 		return
 	}
-	if !present || c.given[p.Name] {
+	if !present {
 		return
 	}
 	c.given[p.Name] = true
@@ -218,6 +223,15 @@ func (c *call) take(name string, v any) {
 	default:
 		c.values[p.Name] = value
 	}
+}
+
+// rank puts other names of an argument after its own: a caller that fills in every field
+// of a schema gives both.
+func (c *call) rank(name string) int {
+	if p, ok := c.param(name); ok && prose.Fold(p.Name) != prose.Fold(name) {
+		return 1
+	}
+	return 0
 }
 
 // param finds the parameter that a name means: its own name, in any case and with any

@@ -118,14 +118,14 @@ func relating(st Stores) []Operation {
 		New("unrelate", "Remove a link.", Changes, on(open, function(knowledge.Unrelate)), "category", "key", "target").
 			Shown("category", exampleCategory, "key", exampleKey, "target", "architecture/db").Guesses("unlink", "disconnect"),
 		New("relations", "List links.", Reads, on(open, function(listing.Relations))).
-			Shown("category", exampleCategory, "key", exampleKey).Guesses("links", "graph"),
+			Shown("category", exampleCategory, "key", exampleKey).Guesses("links", "graph", "relations_diagram"),
 		New("remind", "Leave a reminder.", Adds, on(open, function(knowledge.Remind)), "value").
 			Describe("path", "keyword", "due").Shown("value", "rotate the signing key", "path", "src/auth/**").Guesses("reminder", "todo", "remember_to"),
 		New("reminders", "List reminders.", Reads, on(open, function(listing.Reminders))).Shown().Guesses("todos"),
 		New("remind_done", "Finish a reminder.", Changes, on(open, function(knowledge.RemindDone)), "id").
 			Shown("id", "r-1a2b3c").Guesses("done", "finish", "complete"),
 		New("consolidate", "Turn diary entries, findings and finished tasks into facts.", Changes, on(open, function(knowledge.Consolidate))).
-			Shown("dry_run", true).Guesses("promote", "compact", "merge").Named("consolidate_latest"),
+			Shown("dry_run", true).Guesses("promote", "compact", "merge", "consolidate_preview").Named("consolidate_latest"),
 	}
 }
 
@@ -154,7 +154,7 @@ func keeping(st Stores) []Operation {
 		New("briefings", "What hooks gave to each session of the last 30 days.", Reads, func(ctx context.Context, sc Scope, q BriefingsQuery) (Result, error) {
 			return st.Briefings(ctx, sc, q)
 		}).Shown("limit", 5).Guesses("sessions", "injected"),
-		New("health", "Contradictions, stale and duplicate facts, damage.", Reads, on(open, function(advice.Health))).Describe().Shown().Guesses("doctor"),
+		New("health", "Contradictions, stale and duplicate facts, damage.", Reads, on(open, function(advice.Health))).Describe().Shown().Guesses("doctor", "lifecycle_report"),
 		New("check", "Facts whose source file changed or is gone; exit code 4 when there are any.", Reads, on(open, function(advice.Check))).Shown().Guesses("verify", "sources"),
 	}
 }

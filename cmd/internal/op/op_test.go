@@ -305,3 +305,28 @@ func TestAnEmptyListIsMissing(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// voted is what the tests' feedback is called with.
+type voted struct {
+	Category string `json:"category"`
+	Vote     string `json:"vote,omitempty" enum:"up,down" alias:"value,about"`
+}
+
+// A caller that fills in every field of a schema gives an argument's own name and other names of it. Its own name counts.
+func TestAnArgumentsOwnNameComesFirst(t *testing.T) {
+	tool := &Tool{Name: "ctx_sample", Operations: []Operation{New("feedback", "Vote.", Changes, see[voted])}}
+	for args, want := range map[string]string{
+		`{"action":"feedback","category":"c","about":"down","vote":"up","value":"what"}`: "up",
+		`{"action":"feedback","category":"c","about":"down"}`:                             "down",
+		`{"action":"feedback","category":"c","about":"","value":"up"}`:                    "up",
+	} {
+		a, err := tool.Call(t.Context(), "", decode(t, args))
+		if err != nil {
+			t.Errorf("%s: %v", args, err)
+			continue
+		}
+		if got := a.Result.(seen[voted]).Args.Vote; got != want {
+			t.Errorf("%s: %q, want %q", args, got, want)
+		}
+	}
+}
