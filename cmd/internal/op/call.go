@@ -174,9 +174,9 @@ func (c *call) splitName() {
 	}
 	from := "category"
 	switch {
-	case c.given["key"] && (category.Required || key.Required):
+	case c.given["key"] && c.o.Name != "recall": // recall takes any name as its key
 		from = "key"
-	case c.given["key"] || !key.Required && category.Required: // remember, timeline; recall takes any name as its key
+	case c.given["key"] || !key.Required && category.Required: // remember, timeline
 		return
 	}
 	text, _ := c.values[from].(string)
