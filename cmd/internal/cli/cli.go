@@ -191,7 +191,7 @@ func group(c *cobra.Command, args []string) error {
 	if near := suggest(c, args[0]); near != "" && len(others) == 0 {
 		others = []string{c.CommandPath() + " " + near}
 	}
-	if len(others) == 1 { // the same call of the other command
+	if len(others) == 1 && takes(c.Root(), others[0], args[1:]) { // the same call of the other command
 		for _, w := range args[1:] {
 			others[0] += " " + op.ShellWord(w)
 		}
@@ -200,6 +200,12 @@ func group(c *cobra.Command, args []string) error {
 		e.Hint = fmt.Sprintf("did you mean %s?", strings.Join(others, " or "))
 	}
 	return e
+}
+
+// takes reports whether a command, named by its whole path, takes so many words.
+func takes(root *cobra.Command, path string, words []string) bool {
+	x, _, err := root.Find(strings.Fields(path)[1:])
+	return err == nil && x.ValidateArgs(words) == nil
 }
 
 // elsewhere are the commands that somebody means who types an unknown one: what this group calls it, else
