@@ -317,8 +317,8 @@ func TestAnArgumentsOwnNameComesFirst(t *testing.T) {
 	tool := &Tool{Name: "ctx_sample", Operations: []Operation{New("feedback", "Vote.", Changes, see[voted])}}
 	for args, want := range map[string]string{
 		`{"action":"feedback","category":"c","about":"down","vote":"up","value":"what"}`: "up",
-		`{"action":"feedback","category":"c","about":"down"}`:                             "down",
-		`{"action":"feedback","category":"c","about":"","value":"up"}`:                    "up",
+		`{"action":"feedback","category":"c","about":"down"}`:                            "down",
+		`{"action":"feedback","category":"c","about":"","value":"up"}`:                   "up",
 	} {
 		a, err := tool.Call(t.Context(), "", decode(t, args))
 		if err != nil {
