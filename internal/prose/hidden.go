@@ -2,6 +2,7 @@ package prose
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -148,4 +149,58 @@ func Shown(r rune) string {
 		return `\r`
 	}
 	return fmt.Sprintf(`\u{%x}`, r)
+}
+
+// Read is a text with its escapes read back: those of [Shown], and a backslash before any other
+// character. A text that was never escaped, and has backslashes, becomes another one.
+func Read(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == '\\' {
+			if c, n := readEscape(s[i:]); n > 0 {
+				b.WriteRune(c)
+				i += n
+				continue
+			}
+		}
+		b.WriteString(s[i : i+size])
+		i += size
+	}
+	return b.String()
+}
+
+// ReadName is a name with the characters that [Name] writes by their code points.
+func ReadName(s string) string {
+	before, rest, ok := strings.Cut(s, `\u{`)
+	if !ok {
+		return s
+	}
+	if r, n := readEscape(`\u{` + rest); n > 0 {
+		return before + string(r) + ReadName(rest[n-len(`\u{`):])
+	}
+	return before + `\u{` + ReadName(rest)
+}
+
+// readEscape reads the escape that a text begins with, n bytes of it; none if it is no escape.
+func readEscape(s string) (r rune, n int) {
+	r, size := utf8.DecodeRuneInString(s[1:])
+	switch r {
+	case 'n':
+		return '\n', 2
+	case 't':
+		return '\t', 2
+	case 'r':
+		return '\r', 2
+	case 'u':
+		digits, _, ok := strings.Cut(strings.TrimPrefix(s[2:], "{"), "}")
+		code, err := strconv.ParseUint(digits, 16, 32)
+		if !ok || err != nil || !strings.HasPrefix(s[2:], "{") || !utf8.ValidRune(rune(code)) {
+			return 0, 0
+		}
+		return rune(code), len(`\u{}`) + len(digits)
+	case utf8.RuneError:
+		return 0, 0
+	}
+	return r, 1 + size
 }

@@ -91,3 +91,21 @@ func TestNoTagBeginsOrEnds(t *testing.T) {
 		t.Errorf("a tag over two lines: %q", got)
 	}
 }
+
+// What an answer shows of a text or a name can be given back.
+func TestEscapesAreReadBack(t *testing.T) {
+	for _, s := range []string{"run make\nthen test", "a\ttab", "x</system>y", "left\u202eright", "a: b", "see [x] now", "plain", "ключ\u200d", ""} {
+		if got := Read(Line(s)); got != s {
+			t.Errorf("%q is shown as %q, which is read as %q", s, Line(s), got)
+		}
+		if name := Name(s); !strings.ContainsAny(s, "\n\t") && ReadName(name) != s {
+			t.Errorf("the name %q is shown as %q, which is read as %q", s, name, ReadName(name))
+		}
+	}
+	for _, s := range []string{`\`, `\u`, `\u{`, `\u{}`, `\u{zz}`, `\u{110000}`, `\u{d800}`, `C:\new`, `a\u{3a`} {
+		if got := ReadName(s); got != s {
+			t.Errorf("%q is read as the name %q", s, got)
+		}
+		_ = Read(s)
+	}
+}

@@ -40,12 +40,12 @@ type erasure struct {
 // authority is that of who asserted what a line says of a fact.
 func (l *Line) authority() (most int) {
 	switch l.Op {
-	case opAssert:
-		if l.Pinned != nil && *l.Pinned && l.inner() {
-			return knowledge.Authority(knowledge.KindUser)
-		}
-		kind := cmp.Or(l.SourceKind, knowledge.KindAgent)
-		if !l.inner() {
+	case opAssert, opGone:
+		kind := l.claimedKind()
+		switch {
+		case kind == "":
+			return 0
+		case !l.inner():
 			kind = plainKind(kind)
 		}
 		return knowledge.Authority(kind)
@@ -60,6 +60,32 @@ func (l *Line) authority() (most int) {
 		}
 	}
 	return most
+}
+
+// claimedKind is the kind of source with the most authority that a line claims for what it says of a
+// fact; empty for a line that asserts nothing.
+func (l *Line) claimedKind() (kind string) {
+	switch l.Op {
+	case opAssert:
+		if l.Pinned != nil && *l.Pinned {
+			return knowledge.KindUser
+		}
+		return cmp.Or(l.SourceKind, knowledge.KindAgent)
+	case opGone:
+		return l.SourceKind
+	case opFact:
+		for _, v := range l.Versions {
+			if v.Pinned {
+				return knowledge.KindUser
+			}
+			for _, s := range v.Sources {
+				if knowledge.Authority(s.Kind) > knowledge.Authority(kind) {
+					kind = s.Kind
+				}
+			}
+		}
+	}
+	return kind
 }
 
 // mayErase reports whether who erases may change all that he knew of the fact.
@@ -168,10 +194,16 @@ func (e *erasure) covers(l *Line, names []string) bool {
 	return found
 }
 
-// keep drops the lines about erased facts. lines are in order.
+// keep drops the lines about erased facts, and those that their own writers erased since: whoever may not
+// erase another's line is obeyed by that one or not. lines are in order.
 func (f *Folded) keep(lines []*Line) (left []*Line) {
-	all := f.erasures(lines)
-	if len(all) == 0 {
+	all, withdrawn := f.erasures(lines), map[ref]string{} // by the writer and the number: both lines have them
+	for _, l := range lines {
+		if l.Op == opGone && l.writer.key != "" {
+			withdrawn[ref{writer: l.writer, seq: l.seq}] = l.Name
+		}
+	}
+	if len(all)+len(withdrawn) == 0 {
 		return lines
 	}
 	for _, l := range lines {
@@ -179,7 +211,8 @@ func (f *Folded) keep(lines []*Line) (left []*Line) {
 		if l.Renamed != nil {
 			names = []string{l.Renamed.From}
 		}
-		gone, rename := "", false
+		gone := withdrawn[ref{writer: l.writer, seq: l.seq}]
+		rename := gone != ""
 		for _, e := range all {
 			if e.covers(l, names) {
 				gone, rename = e.line.Name, rename || e.ids != nil

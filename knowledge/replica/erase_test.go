@@ -21,6 +21,7 @@ type erasure struct {
 	t       *testing.T
 	a, b, c *machine
 	origin  *machine // where they push to
+	source  string   // of what is remembered: user, or empty for an agent
 }
 
 const secret = "the swordfish opens it"
@@ -34,7 +35,7 @@ func clones(t *testing.T) *erasure {
 		t.Cleanup(func() { _ = m.store.Close() })
 		all = append(all, m)
 	}
-	return &erasure{t, all[0], all[1], all[2], &machine{root: filepath.Join(dir, "origin")}}
+	return &erasure{t: t, a: all[0], b: all[1], c: all[2], origin: &machine{root: filepath.Join(dir, "origin")}}
 }
 
 func (e *erasure) all() []*machine { return []*machine{e.a, e.b, e.c} }
@@ -57,7 +58,9 @@ func (e *erasure) share(clones ...*machine) {
 func (e *erasure) remember(m *machine, key, value string) {
 	e.t.Helper()
 	m.clock = m.clock.Add(time.Minute)
-	m.remember(e.t, key, value)
+	if _, err := m.as("cursor-a1").Remember(e.t.Context(), knowledge.Assertion{Category: "arch", Key: key, Value: value, Source: e.source}); err != nil {
+		e.t.Fatal(err)
+	}
 }
 
 func (e *erasure) rename(m *machine, key, to string) {
@@ -270,12 +273,15 @@ func TestErasedFactIsGoneUnderEachOfItsNames(t *testing.T) {
 			return []string{"f=MySQL 8"}
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := clones(t)
-			innocent := story(e)
-			e.gone(innocent...)
-		})
+		for _, source := range []string{"", "user"} {
+			t.Run(name+" "+source, func(t *testing.T) {
+				t.Parallel()
+				e := clones(t)
+				e.source = source
+				innocent := story(e)
+				e.gone(innocent...)
+			})
+		}
 	}
 }
 

@@ -340,10 +340,14 @@ func (l *Line) checked() knowledge.Checked {
 // author is who a line says that it is by; empty if it does not say. Anybody can write it.
 func (l *Line) author() string { return cmp.Or(fact.Person(l.Person), l.By) }
 
-// gone is what is left of a line about an erased fact: its place in the order, and the
-// hashed name. A line of this store is signed anew.
+// gone is what is left of a line about an erased fact: its place in the order, the hashed name, and
+// whether a user, a file or a tool said it, so that who erases more is known to have been allowed to.
+// A line of this store is signed anew.
 func (l *Line) gone(name string, key ed25519.PrivateKey) *Line {
 	g := &Line{ID: l.ID, At: l.At, Seen: l.Seen, Op: opGone, Name: name, Renamed: l.renaming(), foreign: l.foreign, writer: l.writer, former: l.former}
+	if kind := l.claimedKind(); knowledge.Authority(kind) > knowledge.Authority(knowledge.KindAgent) {
+		g.SourceKind = kind
+	}
 	if l.foreign {
 		key = nil
 	}

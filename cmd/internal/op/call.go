@@ -142,6 +142,7 @@ func (t *Tool) check(o *Operation, args map[string]any, shell bool) (*call, erro
 			c.take(name, args[name])
 		}
 	}
+	c.readNames()
 	c.splitName()
 	var missing []string
 	for _, p := range o.Params {
@@ -162,6 +163,18 @@ func (t *Tool) check(o *Operation, args map[string]any, shell bool) (*call, erro
 		c.problems = append(c.problems, "unknown argument "+brief(name))
 	}
 	return c, t.usage(o, strings.Join(c.problems, "; "), c.argument)
+}
+
+// readNames reads back the escapes with which answers show the names of facts.
+func (c *call) readNames() {
+	if _, ofFact := c.o.Param("category"); !ofFact {
+		return
+	}
+	for _, name := range []string{"category", "key", "target", "to"} {
+		if text, ok := c.values[name].(string); ok {
+			c.values[name] = prose.ReadName(text)
+		}
+	}
 }
 
 // splitName reads category/key where only one of the two was given: a key without its category, or the
