@@ -10,9 +10,12 @@ import (
 	"strings"
 	"time"
 
+	"leanctx/embed/vectors"
+	"leanctx/internal/language"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/recall"
 	"leanctx/knowledge/words"
 )
 
@@ -38,6 +41,11 @@ type Result struct {
 	Project    string  `json:"project"`
 	Confidence float64 `json:"confidence"`
 	Score      float64 `json:"score"`
+
+	// Past says that the value is not true now. Its period says when it was.
+	Past       bool       `json:"past,omitempty"`
+	ValidFrom  time.Time  `json:"valid_from,omitzero"`
+	ValidUntil *time.Time `json:"valid_until,omitempty"`
 
 	fact.Trust
 }
@@ -104,10 +112,26 @@ func (r *Results) from(ctx context.Context, s *Store, own bool) error {
 		return err
 	}
 	project := filepath.Base(s.opts.ProjectRoot)
-	for _, f := range found.Facts[:found.firm()] {
-		if own || f.Version.Privacy != PrivacyProjectOnly {
-			r.Results = append(r.Results, Result{f.Category, f.Key, f.Value, project, f.Confidence, f.Score, f.Trust})
+	told := map[string]bool{}
+	add := func(f *Found) {
+		if (own || f.Version.Privacy != PrivacyProjectOnly) && !told[f.ID] {
+			told[f.ID] = true
+			x := Result{Category: f.Category, Key: f.Key, Value: f.Value, Project: project, Confidence: f.Confidence, Score: f.Score, Trust: f.Trust}
+			if f.Past {
+				x.Past, x.ValidFrom, x.ValidUntil = true, f.ValidFrom, f.ValidUntil
+			}
+			r.Results = append(r.Results, x)
 		}
+	}
+	for i := range found.firm() {
+		add(&found.Facts[i])
+	}
+	former, err := l.formerValues(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range former {
+		add(&former[i])
 	}
 	entries, err := findings(ctx, s, time.Time{})
 	if err != nil {
@@ -116,17 +140,81 @@ func (r *Results) from(ctx context.Context, s *Store, own bool) error {
 		}
 		return ctx.Err()
 	}
+	entries = slices.DeleteFunc(entries, func(e Finding) bool {
+		_, _, ok := session(e.Kind)
+		return !ok || !own && !strings.HasPrefix(e.Ref, diaryRef)
+	})
+	near, err := l.nearEntries(ctx, entries)
+	if err != nil {
+		return err
+	}
 	terms := words.Terms(r.query)
-	for _, e := range entries {
-		category, conf, ok := session(e.Kind)
-		if !ok || !own && !strings.HasPrefix(e.Ref, diaryRef) {
-			continue
+	for i, e := range entries {
+		category, conf, _ := session(e.Kind)
+		score := coverage(terms, e.Text)
+		if score < 0.5 && near != nil {
+			score = near[i]
 		}
-		if score := coverage(terms, e.Text); score >= 0.5 {
-			r.Results = append(r.Results, Result{category, e.At.UTC().Format("20060102"), e.Text, project, conf, score, fact.Trust{}})
+		if score >= 0.5 {
+			r.Results = append(r.Results, Result{Category: category, Key: e.At.UTC().Format("20060102"), Value: e.Text, Project: project, Confidence: conf, Score: score})
 		}
 	}
 	return nil
+}
+
+// formerShare is how much a value that is over counts beside one that holds.
+const formerShare = .5
+
+// formerValues are the values that the facts had which the words or the meaning of the question find, the best first.
+func (l *lookup) formerValues(ctx context.Context) (out []Found, err error) {
+	r := pastReader{lookup: l, asks: &language.Past{Kind: language.AsksAll, Subject: l.question.Query}}
+	if err := r.find(ctx); err != nil {
+		return nil, err
+	}
+	for _, v := range r.looked {
+		if !v.over(r.query.now) || v.Score < leastMeant || len(out) == r.query.Limit {
+			continue
+		}
+		f := r.found(v)
+		f.Score = formerShare * v.Score
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// maxNearEntries is how many entries of diaries are compared by meaning: the newest ones.
+const maxNearEntries = 2000
+
+// leastNearEntry is how near an entry without the words of the question must be.
+const leastNearEntry = .3
+
+// nearEntries says of each entry how near it is to the question by meaning: 0, or from .5 on. It is nil where that is not known.
+func (l *lookup) nearEntries(ctx context.Context, entries []Finding) ([]float64, error) {
+	from := max(0, len(entries)-maxNearEntries)
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	one := *l
+	one.instant = true
+	one.parsed = recall.Parse(l.question.Query, &recall.Options{NoDates: true})
+	m, err := one.encode(ctx)
+	if m == nil || err != nil {
+		return nil, err
+	}
+	if m.nearest != nil {
+		_, _ = m.nearest()
+	}
+	texts := make([]string, 0, len(entries)-from)
+	for _, e := range entries[from:] {
+		texts = append(texts, prose.Clip(e.Text, 1<<10))
+	}
+	out := make([]float64, len(entries))
+	err = l.store.vectors.make(ctx, m.encoder, texts, &vectors.Space{}, func(i int, v []float32) {
+		if near := recall.Cosine(m.vectors[0], v); near >= leastNearEntry {
+			out[from+i] = .5 + near/4
+		}
+	})
+	return out, err
 }
 
 // diaryRef is the prefix of references to diary entries. Other projects see nothing else:
@@ -161,6 +249,9 @@ func (r Results) TextIn(call prose.Syntax) string {
 	}
 	for _, x := range r.Results {
 		fmt.Fprintf(&b, "\n  [%s/%s] %s (project: %s, conf: %s)", prose.Name(x.Category), prose.Name(x.Key), x.Line(x.Value), prose.Name(x.Project), prose.Percent(x.Confidence))
+		if x.Past {
+			fmt.Fprintf(&b, " [valid %s]", fact.Period{From: x.ValidFrom, Until: x.ValidUntil})
+		}
 	}
 	b.WriteString(prose.More(call, r.Total-len(r.Results), r.limit))
 	for _, text := range r.Skipped {

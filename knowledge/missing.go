@@ -23,6 +23,7 @@ type Missing struct {
 	By       string    `json:"by,omitempty"`
 	Reason   string    `json:"reason,omitempty"` // why it was removed, as given
 	Planned  *Plan     `json:"planned,omitempty"`
+	Now      string    `json:"now,omitempty"` // where the fact has another value now
 	fact.Trust
 }
 
@@ -126,6 +127,9 @@ func (m Missing) Line() string {
 			what = "removed "
 		}
 		was := "was " + m.Quote(m.Value)
+		if m.Now != "" {
+			was += ", now '" + prose.Brief(m.Now) + "'"
+		}
 		if m.Reason != "" {
 			was += ", reason: '" + prose.Brief(m.Reason) + "'"
 		}

@@ -13,6 +13,7 @@ import (
 	"leanctx/embed/vectors"
 	"leanctx/formats"
 	"leanctx/internal/journal"
+	"leanctx/internal/language"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
@@ -84,7 +85,7 @@ func (s *Store) Recall(ctx context.Context, q Question) (Recalled, error) {
 	s.use.Refresh()
 	l := lookup{store: s, question: q}
 	r, err := l.answer(ctx)
-	if err == nil && l.parsed != nil {
+	if err == nil && l.parsed != nil && r.Read == nil {
 		err = l.join(ctx, &r)
 	}
 	if err == nil && len(r.Facts) > 0 {
@@ -155,6 +156,7 @@ type lookup struct {
 	meaning *questionMeaning // and as an encoder has it; nil: words alone decide
 	pieces  *recall.Pieces   // of a prompt that facts are told beside; nil: it is a question
 	matters []index.Term     // the words of what the prompt is about to do
+	instant bool             // only an encoder that makes vectors at once
 }
 
 func (l *lookup) answer(ctx context.Context) (Recalled, error) {
@@ -315,10 +317,25 @@ func keepFirst[T any](out []T, x T, n int, order func(a, b T) int) []T {
 	return out[:min(len(out), n)]
 }
 
-// search answers a question with words: package recall ranks what the index finds
+// search answers a question with words. One about the past is read first: see past.go.
+func (l *lookup) search(ctx context.Context) (Recalled, error) {
+	if q := &l.question; q.AsOf == "" && q.KnownAt == "" && !q.Prompt && !l.archived && q.Mode != modeSemantic {
+		now := l.store.Now()
+		if asks, ok := language.ReadPast(q.Query, now, now); ok {
+			return l.past(ctx, &asks)
+		}
+	}
+	r, err := l.ordinary(ctx)
+	if err == nil && r.firm() == 0 && len(r.Missing) == 0 && !r.query.hasTime && !l.archived && !l.question.Prompt && l.question.Mode != modeSemantic {
+		err = l.former(ctx, &r)
+	}
+	return r, err
+}
+
+// ordinary answers a question about the present, or about a date: package recall ranks what the index finds
 // by words and the vectors by meaning. A date in the question is taken for as_of
 // unless that finds nothing, or a stored value holds that date.
-func (l *lookup) search(ctx context.Context) (Recalled, error) {
+func (l *lookup) ordinary(ctx context.Context) (Recalled, error) {
 	s, q := l.store, l.question
 	if s.opts.Encoders == nil && q.Mode == modeSemantic {
 		return Recalled{}, refusal.Argument("mode", "mode semantic needs vectors, and this store has none: use mode=auto")
@@ -339,7 +356,13 @@ func (l *lookup) search(ctx context.Context) (Recalled, error) {
 	}
 	if len(r.Facts) > 0 && !held {
 		r.query.dateRead = true
-		return r, nil
+		if d := l.parsed.Date; d.Period() && r.firm() > 0 {
+			err = s.ViewSome(ctx, func(k state.Reader, _ time.Time) error {
+				r.withinPeriod(d.From, func(f *Found) []*fact.Version { return k.Versions(fact.IDOf(f.Category, f.Key)) })
+				return nil
+			})
+		}
+		return r, err
 	}
 	o.NoDates = true
 	l.parsed = recall.Parse(q.Query, &o)
@@ -641,7 +664,7 @@ func (c *candidates) answer(r *Recalled, parsed *recall.Question, m *questionMea
 			continue // a prompt's facts have no marks, and an outdated one would stand for what holds
 		}
 		x := found(c.versions[a.Index], &r.query)
-		x.Score, x.Maybe, x.Semantic = a.Score, a.Maybe, a.Cosine
+		x.Score, x.Maybe, x.Semantic, x.coverage = a.Score, a.Maybe, a.Cosine, a.Coverage
 		if r.query.Explain {
 			x.Parts = map[string]float64{"words": a.Words, "coverage": a.Coverage, "cosine": a.Cosine}
 		}
@@ -688,7 +711,7 @@ func (l *lookup) encode(ctx context.Context) (*questionMeaning, error) {
 	past := q.AsOf != "" || q.KnownAt != ""
 	var failed error
 	for _, e := range s.opts.Encoders.Usable(true) {
-		if !e.Instant && (past || !wanted && (parsed.Long || !s.opts.LongLived)) {
+		if !e.Instant && (past || l.instant || !wanted && (parsed.Long || !s.opts.LongLived)) {
 			continue
 		}
 		if e.Instant && !s.vectors.knows(e.Name, parsed.Texts) {

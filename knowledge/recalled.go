@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"leanctx/formats"
+	"leanctx/internal/language"
 	"leanctx/internal/prose"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/state"
@@ -21,6 +22,12 @@ type Recalled struct {
 
 	AsOf    time.Time `json:"as_of"`    // the instant of valid time it is about
 	KnownAt time.Time `json:"known_at"` // and of recorded time
+
+	// Read is what was read from a question about another time than now; nil: it is about now, or about a date.
+	Read *Reading `json:"read,omitempty"`
+
+	Changes []Changed `json:"changes,omitempty"` // the answer to what changed in a period
+	Reason  *Reason   `json:"reason,omitempty"`  // why one value followed another
 
 	// Missing are facts that the question names and that have no value now.
 	Missing []Missing `json:"missing,omitempty"`
@@ -68,10 +75,15 @@ type Found struct {
 
 	fact.Trust
 
-	Maybe   bool  `json:"maybe,omitempty"`   // too weak for a firm answer
-	Planned *Plan `json:"planned,omitempty"` // its next change, if the question is about now
+	Maybe   bool   `json:"maybe,omitempty"`   // too weak for a firm answer
+	Past    bool   `json:"past,omitempty"`    // it is not true now: its period says when it was, or will be
+	Mark    string `json:"mark,omitempty"`    // corrected, retracted, planned
+	Author  bool   `json:"-"`                 // who said so is what was asked
+	Planned *Plan  `json:"planned,omitempty"` // its next change, if the question is about now
 
 	Version *fact.Version `json:"-"` // what was found
+
+	coverage float64 // the share of the question that it covers
 }
 
 // found is v as it was held at the instants of f.
@@ -151,6 +163,9 @@ func (r *Recalled) addPlans(k state.Reader) {
 		return
 	}
 	for i := range r.Facts {
+		if r.Facts[i].Past {
+			continue
+		}
 		r.Facts[i].Planned = planOf(k.Versions(fact.IDOf(r.Facts[i].Category, r.Facts[i].Key)), r.query.now)
 	}
 }
@@ -180,7 +195,9 @@ func (r Recalled) TextIn(call prose.Syntax) string {
 	if r.query.dateDropped {
 		fmt.Fprintf(&b, "Nothing was found for the date in the question, which was left out.\n")
 	}
-	if r.firm() == 0 {
+	if r.Read != nil && r.Read.Kind == language.AsksChanges {
+		r.writeChanges(&b)
+	} else if r.firm() == 0 {
 		b.WriteString(r.nothing())
 		if r.near != "" {
 			b.WriteString(" Did you mean " + prose.Name(r.near) + "?")
@@ -194,7 +211,10 @@ func (r Recalled) TextIn(call prose.Syntax) string {
 	for _, f := range r.Facts {
 		r.line(&b, f)
 	}
-	b.WriteString(prose.More(call, r.Total-r.query.Offset-r.firm(), r.query.Limit))
+	if r.Reason != nil {
+		fmt.Fprintf(&b, "\n  why: '%s' (%s%s)", prose.Line(r.Reason.Text), prose.Line(r.Reason.Source), by(r.Reason.By))
+	}
+	b.WriteString(prose.More(call, r.Total-r.query.Offset-r.firm()-len(r.Changes), r.query.Limit))
 	if r.firm() > 0 {
 		for _, m := range r.Missing {
 			b.WriteString("\n  " + m.Line())
@@ -212,6 +232,8 @@ func (r Recalled) header(b *strings.Builder) {
 		shown = fmt.Sprintf("(showing %d of more):", r.firm())
 	}
 	switch f := r.query; {
+	case r.Read != nil:
+		fmt.Fprintf(b, "%s, read from the question %s", r.Read.header, shown)
 	case f.dateRead:
 		fmt.Fprintf(b, "Facts as of %s, read from the question %s", f.asOf, shown)
 	case f.hasTime:
@@ -226,6 +248,18 @@ func (r Recalled) header(b *strings.Builder) {
 		fmt.Fprintf(b, "Matching facts %s", shown)
 	default:
 		fmt.Fprintf(b, "Recent facts %s", shown)
+	}
+}
+
+// writeChanges writes the answer to what changed in a period.
+func (r Recalled) writeChanges(b *strings.Builder) {
+	if len(r.Changes) == 0 {
+		fmt.Fprintf(b, "%s, read from the question: nothing.", r.Read.header)
+		return
+	}
+	fmt.Fprintf(b, "%s, read from the question (showing %d/%d):", r.Read.header, len(r.Changes), r.Total)
+	for _, c := range r.Changes {
+		b.WriteString("\n  " + c.Line())
 	}
 }
 
@@ -254,6 +288,19 @@ func (r Recalled) nothing() string {
 }
 
 func (r Recalled) line(b *strings.Builder, f Found) {
+	if r.Read != nil && (r.Read.Kind == language.AsksTimeline || r.Read.Kind == language.AsksCount) {
+		p, mark := fact.Period{From: f.ValidFrom, Until: f.ValidUntil}, f.Mark
+		switch {
+		case mark == "" && f.Past:
+			mark = "archived"
+		case mark == "" && f.Archived:
+			mark = "dormant"
+		case mark == "":
+			mark = "CURRENT"
+		}
+		fmt.Fprintf(b, "\n  [%s/%s] = %s [%s] (%s) conf=%s x%d", prose.Name(f.Category), prose.Name(f.Key), f.Line(f.Value), mark, p.StringAt(r.query.now), prose.Percent(f.Confidence), f.Confirmations)
+		return
+	}
 	maybe := ""
 	if f.Maybe {
 		maybe = "maybe: "
@@ -270,8 +317,11 @@ func (r Recalled) line(b *strings.Builder, f Found) {
 		fmt.Fprintf(b, ", confirmed %dx", f.Confirmations)
 	}
 	b.WriteByte(')')
-	if r.query.hasTime {
-		fmt.Fprintf(b, " [valid %s]", fact.Period{From: f.ValidFrom, Until: f.ValidUntil})
+	if p := (fact.Period{From: f.ValidFrom, Until: f.ValidUntil}); r.query.hasTime || f.Past {
+		fmt.Fprintf(b, " [valid %s]", p.StringAt(r.query.now))
+	}
+	if f.Mark != "" {
+		b.WriteString(" [" + f.Mark + "]")
 	}
 	if f.Archived {
 		b.WriteString(" [dormant]")
@@ -303,6 +353,18 @@ func (r Recalled) origin(f Found) (text string) {
 	author := ""
 	if len(f.Version.Sources) > 0 || f.AssertedBy != "" || f.Unconfirmed {
 		author = AuthorOf(f.Version)
+	}
+	if f.Author && slices.ContainsFunc(f.Version.Sources, func(s Source) bool { return s.Kind == KindUser }) {
+		author = prose.Clip(author, authorRunes) + " (user)"
+	}
+	if f.Past {
+		if f.Author {
+			return by(author)
+		}
+		return ""
+	}
+	if f.Author {
+		return " since " + fact.Day(f.ValidFrom) + by(author)
 	}
 	text = " since " + fact.Day(f.ValidFrom) + by(prose.Clip(author, authorRunes))
 	if f.Planned != nil {

@@ -104,6 +104,7 @@ var pastForms = sync.OnceValue(func() (out []compiledForm) {
 		{AsksWhy, `(?P<cue>what (?:was|is) the reason) (?:for|that|why|behind|of) .*\b(?:` + changeVerbs + `|move|switch|change|migration)\b`, anyTense, false},
 		{AsksWhy, `(?P<cue>how come) (?:we|they|you|it|the) .*\b(?:` + changeVerbs + `)\b`, anyTense, false},
 		// How many times, and over time.
+		{AsksTimeline, lead + `(?P<cue>what(?: has| have| had| was| were| else| all| did we| have we)* (?:changed|change|decided|decide|learned|agreed)) (?:about|in|with|for|regarding|on|of)\b`, anyTense, false},
 		{AsksCount, `(?P<cue>how (?:many times|often)) (?:did|has|have|had|was|were) .*\b(?:` + changeVerbs + `)\b`, anyTense, false},
 		{AsksTimeline, `(?P<cue>how (?:did|has|have|had)) .*\b(?:changed|change|evolved|evolve|developed|develop|progressed)\b`, anyTense, false},
 		{AsksTimeline, `(?P<cue>(?:the |a )?(?:whole |full |complete |entire )?(?:history|evolution|timeline) (?:of|for))\b`, anyTense, false},
@@ -141,7 +142,7 @@ var pastForms = sync.OnceValue(func() (out []compiledForm) {
 		{AsksEarlier, `(?P<cue>previously|formerly|beforehand|in the past|back then|earlier|before)(?: that| then| this| it)?$`, wasTense, false},
 		{AsksEarlier, `(?P<cue>previously|formerly|in the past|back then)\b`, wasTense, false},
 		{AsksEarlier, lead + `(?:what|who|which|where)(?: is| s| was| were| are| did| had)? (?:.* )?(?P<cue>previous|former|prior|preceding|earlier) \S+`, notPresent, false},
-		{AsksEarlier, `^(?:the |our |my )?(?P<cue>previous|former|prior|preceding|earlier) \S+(?: \S+){0,3}$`, notPresent, false},
+		{AsksEarlier, `^(?:the |our |my )?(?P<cue>previous|former|prior|preceding|earlier|old) \S+(?: \S+){0,3}$`, notPresent, false},
 		{AsksEarlier, lead + `(?:what|who|which|where) (?:was|were) (?:our |the |their )?(?P<cue>old) \S+`, anyTense, false},
 		// Ever, once, first, so far.
 		{AsksFirst, `(?P<cue>originally|initially|at first|to begin with|to start with|in the beginning|at the (?:very )?(?:start|beginning|outset))\b`, wasTense, false},

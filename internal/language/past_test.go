@@ -62,6 +62,8 @@ func TestWhatAQuestionAsksOfThePast(t *testing.T) {
 		"how have the languages changed over time":                          {Kind: AsksTimeline, Subject: "languages"},
 		"what will we use next month":                                       {Kind: AsksPlan, From: dayOf(2026, 12, 1), Until: endOfDay(dayOf(2026, 12, 31))},
 		"which database will we use from January on":                        {Kind: AsksPlan, Subject: "database January"},
+		"what was decided about hosting":                                    {Kind: AsksTimeline, Subject: "hosting"},
+		"old frontend framework":                                            {Kind: AsksEarlier, Subject: "frontend framework"},
 	} {
 		p, ok := ReadPast(text, clock, clock)
 		p.Cue = ""

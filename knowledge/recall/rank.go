@@ -338,6 +338,9 @@ func (m *Meaning) cosine(c *Candidate) (fact, name float64) {
 	return fact, name
 }
 
+// Cosine is that of two vectors of length 1.
+func Cosine(a, b []float32) float64 { return dot(a, b) }
+
 func dot(a, b []float32) float64 {
 	if len(a) != len(b) {
 		return 0
@@ -368,6 +371,13 @@ func (q *Question) Rank(candidates []Candidate, meaning *Meaning) []Answer {
 func (q *Question) Related(candidates []Candidate, meaning *Meaning) []Answer {
 	answers, _ := q.rank(candidates, meaning, meaning.by())
 	return slices.DeleteFunc(answers, func(a Answer) bool { return a.Score < minRelated })
+}
+
+// All gives every candidate in the order given, with what speaks for it, whether it answers or not.
+func (q *Question) All(candidates []Candidate, meaning *Meaning) []Answer {
+	answers, _ := q.rank(candidates, meaning, meaning.by())
+	slices.SortFunc(answers, func(a, b Answer) int { return cmp.Compare(a.Index, b.Index) })
+	return answers
 }
 
 // rank gives all candidates in order, each with the probability that it answers by its own features. It also gives the

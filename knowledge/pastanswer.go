@@ -1,0 +1,497 @@
+package knowledge
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/internal/language"
+	"leanctx/internal/prose"
+	"leanctx/knowledge/fact"
+)
+
+// Reading is what was read from a question about another time than now.
+type Reading struct {
+	Kind    language.PastKind `json:"kind"`
+	Subject string            `json:"subject,omitempty"`
+	Value   string            `json:"value,omitempty"` // the value or event that it counts from
+	At      time.Time         `json:"at,omitzero"`     // when that began, or ended
+	From    time.Time         `json:"from,omitzero"`   // the period
+	Until   time.Time         `json:"until,omitzero"`
+
+	header  string // the first line, without the counts
+	changed int    // how many times the value changed
+}
+
+// What a version of an answer about the past is.
+const (
+	markCorrected = "corrected" // it never was true after all
+	markRetracted = "retracted" // it was taken back
+	markPlanned   = "planned"
+)
+
+// leastMeant is how likely a question must mean a fact or a value to be answered from its past.
+const (
+	leastMeant  = .45
+	leastAnchor = .5 // the share of a value that the question names
+)
+
+// answer answers from what was found. ok is false where nothing of the past answers, or the present answers better.
+func (r *pastReader) answer(ctx context.Context) (out Recalled, ok bool) {
+	if len(r.looked) == 0 {
+		return out, false
+	}
+	switch r.asks.Kind {
+	case language.AsksBefore:
+		return r.before()
+	case language.AsksAfter:
+		return r.after()
+	case language.AsksEarlier, language.AsksFirst, language.AsksAll, language.AsksTimeline, language.AsksCount:
+		return r.ofFact()
+	case language.AsksPlan:
+		return r.planned()
+	case language.AsksWhy:
+		return r.why(ctx)
+	case language.AsksEver:
+		return r.ever()
+	}
+	return r.ofValue()
+}
+
+// told are the answers of an answer about the past, in their order, under a first line.
+func (r *pastReader) told(header string, versions ...*pastVersion) Recalled {
+	out := Recalled{query: r.query, Read: &Reading{Kind: r.asks.Kind, Subject: r.asks.Subject, From: r.asks.From, Until: r.asks.Until, header: header}}
+	score := 1.0
+	for _, v := range versions {
+		f := r.found(v)
+		f.Score = min(f.Score, score)
+		score = f.Score
+		out.Facts = append(out.Facts, f)
+	}
+	out.cut()
+	return out
+}
+
+// found is a version as an answer about the past tells it.
+func (r *pastReader) found(v *pastVersion) Found {
+	f := found(v.Version, &r.query)
+	p := v.period()
+	f.ValidFrom, f.ValidUntil = p.From, p.Until
+	f.Score, f.Semantic, f.coverage = min(max(v.Score, v.Coverage, v.old, v.new, v.of.subject), 1), v.Cosine, v.Coverage
+	switch now := r.query.now; {
+	case v.at < 0:
+		f.Past, f.Mark = true, markCorrected
+	case v.RetractedAt != nil && v.over(now) && !fact.EndGiven(v.Version):
+		f.Past, f.Mark = true, markRetracted
+	case p.From.After(now):
+		f.Past, f.Mark = true, markPlanned
+	default:
+		f.Past = v.over(now)
+	}
+	f.Author = r.asks.Kind == language.AsksWho || r.asks.Kind == language.AsksWhy
+	if r.query.Explain {
+		f.Parts = map[string]float64{"words": v.Words, "coverage": v.Coverage, "cosine": v.Cosine, "value": v.adds}
+	}
+	return f
+}
+
+// best is the version for which a measure is the highest, and at least some value; of equals the one that began last.
+func (r *pastReader) best(least float64, measure func(*pastVersion) float64) (best *pastVersion) {
+	most := least
+	for _, v := range r.looked {
+		if v.at < 0 {
+			continue
+		}
+		x := measure(v)
+		if x > most+1e-9 || x >= most-1e-9 && (best == nil || v.of == best.of && v.period().From.After(best.period().From)) {
+			best, most = v, max(x, most)
+		}
+	}
+	return best
+}
+
+// neighbour is the version that came so many places after another one of its fact, nil if there is none. Of several values
+// each has its own line, so it is the one that began or ended where this one ended or began.
+func (r *pastReader) neighbour(v *pastVersion, by int) *pastVersion {
+	for at := v.at + by; at >= 0 && at < len(v.of.held); at += by {
+		h := v.of.held[at]
+		if h.Also && h.Period.Overlaps(v.period()) {
+			continue
+		}
+		return r.version(v.of, at)
+	}
+	return nil
+}
+
+// version is what a fact held in a place of its history.
+func (r *pastReader) version(f *pastFact, at int) *pastVersion {
+	for _, v := range f.looked {
+		if v.at == at {
+			return v
+		}
+	}
+	v := &pastVersion{Version: f.held[at].Version, of: f, at: at}
+	v.Score = f.meant
+	return v
+}
+
+// other is the fact that the words beside a value mean, if that is not the fact of the value itself.
+func (r *pastReader) other(anchor *pastVersion) *pastFact {
+	var best *pastFact
+	for _, f := range r.facts {
+		if best == nil || f.subject > best.subject {
+			best = f
+		}
+	}
+	if r.asks.Subject == "" || best == anchor.of || best.subject < leastMeant || anchor.of.subject > .6*best.subject {
+		return nil
+	}
+	return best
+}
+
+// heldAt are the values of a fact at an instant.
+func (r *pastReader) heldAt(f *pastFact, at time.Time) (out []*pastVersion) {
+	for i, h := range f.held {
+		if h.Period.Contains(at) {
+			out = append(out, r.version(f, i))
+		}
+	}
+	return out
+}
+
+// before answers what held before a value or an event.
+func (r *pastReader) before() (out Recalled, ok bool) {
+	anchor := r.best(leastAnchor, func(v *pastVersion) float64 { return v.new })
+	if anchor == nil {
+		return out, false
+	}
+	at := anchor.period().From
+	var told []*pastVersion
+	if other := r.other(anchor); other != nil {
+		told = r.heldAt(other, at.Add(-time.Nanosecond))
+	} else if v := r.neighbour(anchor, -1); v != nil {
+		told = append(told, v)
+	} else {
+		return r.first(anchor)
+	}
+	if len(told) == 0 {
+		return out, false
+	}
+	out = r.told(fmt.Sprintf("Before %s (%s)", quote(anchor), fact.Day(at)), told...)
+	out.Read.Value, out.Read.At = anchor.Value, at
+	return out, true
+}
+
+// first says that nothing came before a value.
+func (r *pastReader) first(anchor *pastVersion) (out Recalled, ok bool) {
+	out = r.told(fmt.Sprintf("Nothing is known from before %s (%s)", quote(anchor), fact.Day(anchor.period().From)), anchor)
+	out.Read.Value, out.Read.At = anchor.Value, anchor.period().From
+	return out, true
+}
+
+// after answers what followed a value, or what held after an event.
+func (r *pastReader) after() (out Recalled, ok bool) {
+	if r.asks.New != "" { // after the move to it
+		anchor := r.best(leastAnchor, func(v *pastVersion) float64 { return v.new })
+		if anchor == nil {
+			return out, false
+		}
+		told := []*pastVersion{anchor}
+		if other := r.other(anchor); other != nil {
+			told = r.heldAt(other, anchor.period().From)
+		}
+		out = r.told(fmt.Sprintf("After %s (%s)", quote(anchor), fact.Day(anchor.period().From)), told...)
+		out.Read.Value, out.Read.At = anchor.Value, anchor.period().From
+		return out, len(told) > 0
+	}
+	anchor := r.best(leastAnchor, func(v *pastVersion) float64 { return v.old })
+	if anchor == nil {
+		return out, false
+	}
+	if other := r.other(anchor); other != nil {
+		told := r.heldAt(other, anchor.period().From)
+		out = r.told(fmt.Sprintf("After %s (%s)", quote(anchor), fact.Day(anchor.period().From)), told...)
+		out.Read.Value, out.Read.At = anchor.Value, anchor.period().From
+		return out, len(told) > 0
+	}
+	next := r.neighbour(anchor, 1)
+	switch {
+	case next != nil:
+		out = r.told(fmt.Sprintf("After %s (until %s)", quote(anchor), fact.Day(*anchor.period().Until)), next)
+		out.Read.Value, out.Read.At = anchor.Value, *anchor.period().Until
+	case anchor.over(r.query.now):
+		return r.missing(anchor)
+	default:
+		out = r.told(fmt.Sprintf("Nothing followed %s, which holds", quote(anchor)), anchor)
+		out.Read.Value = anchor.Value
+	}
+	return out, true
+}
+
+// missing says that a fact has no value any more.
+func (r *pastReader) missing(v *pastVersion) (out Recalled, ok bool) {
+	out = r.told("")
+	out.addMissing(v.of.versions)
+	out.Read.Value = v.Value
+	return out, len(out.Missing) > 0
+}
+
+// most are the facts that the question means: the likeliest one, and a second one that is as likely.
+func (r *pastReader) most(permit func(*pastFact) bool) (out []*pastFact) {
+	for _, f := range r.facts {
+		if f.meant < leastMeant || len(out) > 0 && (len(out) == 2 || f.meant < .9*out[0].meant || f.named < out[0].named-.01) {
+			break
+		}
+		if !permit(f) {
+			if len(out) == 0 && f.meant > 1.3*r.nextMeant(permit) {
+				return nil // it is meant, and has no past
+			}
+			continue
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// nextMeant is how likely the likeliest fact is that permits something.
+func (r *pastReader) nextMeant(permit func(*pastFact) bool) float64 {
+	for _, f := range r.facts {
+		if permit(f) {
+			return f.meant
+		}
+	}
+	return 0
+}
+
+// ofFact answers what a fact was: its values before the present one, the first, all of them.
+func (r *pastReader) ofFact() (out Recalled, ok bool) {
+	now, kind := r.query.now, r.asks.Kind
+	hasPast := func(f *pastFact) bool {
+		return slices.ContainsFunc(f.held, func(h fact.Held) bool { return !fact.Before(now, h.Period.Until) })
+	}
+	meant := r.most(hasPast)
+	if len(meant) == 0 {
+		if kind != language.AsksTimeline && kind != language.AsksCount {
+			return out, false
+		}
+		if meant = r.most(func(*pastFact) bool { return true }); len(meant) == 0 {
+			return out, false
+		}
+	}
+	var told []*pastVersion
+	changed := 0
+	for _, f := range meant {
+		var of []*pastVersion
+		for at, h := range f.held {
+			if v := r.version(f, at); !h.Period.From.After(now) || kind == language.AsksTimeline || kind == language.AsksCount {
+				of = append(of, v)
+			}
+		}
+		switch kind {
+		case language.AsksEarlier:
+			of = slices.DeleteFunc(of, func(v *pastVersion) bool { return !v.over(now) })
+			slices.Reverse(of)
+		case language.AsksFirst:
+			of = of[:1]
+		case language.AsksTimeline, language.AsksCount:
+			for _, v := range f.looked {
+				if v.at < 0 {
+					of = append(of, v)
+				}
+			}
+			slices.SortStableFunc(of, func(a, b *pastVersion) int { return a.period().From.Compare(b.period().From) })
+			changed += changesOf(f.held, now)
+		}
+		for _, v := range of { // they come in the order of time, not of their scores
+			v.Score = f.meant
+		}
+		told = append(told, of...)
+	}
+	header := map[language.PastKind]string{language.AsksEarlier: "Earlier values", language.AsksFirst: "The first value", language.AsksAll: "All values so far"}[kind]
+	if kind == language.AsksTimeline || kind == language.AsksCount {
+		var names []string
+		for _, f := range meant {
+			names = append(names, "["+prose.Name(f.versions[0].Category)+"/"+prose.Name(f.versions[0].Key)+"]")
+		}
+		header = "Timeline " + strings.Join(names, " and ") + ", changed " + times(changed)
+	}
+	out = r.told(header, told...)
+	out.Read.changed = changed
+	return out, true
+}
+
+// changesOf counts how often a fact's value became another one by now.
+func changesOf(held []fact.Held, now time.Time) (n int) {
+	for i, h := range held {
+		if i > 0 && !h.Period.From.After(now) {
+			n++
+		}
+	}
+	return n
+}
+
+func times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// planned answers what will be.
+func (r *pastReader) planned() (out Recalled, ok bool) {
+	now := r.query.now
+	var told []*pastVersion
+	for _, f := range r.facts {
+		if f.meant < leastMeant || len(told) > 0 && f.meant < .9*told[0].of.meant {
+			break
+		}
+		for at, h := range f.held {
+			if h.Period.From.After(now) && (r.asks.Until.IsZero() || !h.Period.From.After(r.asks.Until)) {
+				told = append(told, r.version(f, at))
+			}
+		}
+	}
+	if len(told) == 0 {
+		return out, false
+	}
+	return r.told("Planned values", told...), true
+}
+
+// chosen is the version that the words of a question about a value mean. Where they say nothing of one value more than of
+// another, prefer decides between the versions of a fact.
+func (r *pastReader) chosen(prefer func(*pastVersion) bool) (best *pastVersion) {
+	measure := func(v *pastVersion) float64 { return v.likely() + r.named(v) }
+	for _, v := range r.looked {
+		switch {
+		case best == nil:
+			best = v
+		case v.of != best.of:
+			if measure(v) > measure(best)+1e-9 {
+				best = v
+			}
+		case r.named(v) > r.named(best)+.02 || r.named(v) > r.named(best)-.02 && v.adds > best.adds+.02:
+			best = v
+		case r.named(v) > r.named(best)-.02 && v.adds > best.adds-.02:
+			a, b := prefer(v), prefer(best)
+			if a && !b || a == b && v.at >= 0 && (best.at < 0 || v.period().From.After(best.period().From)) {
+				best = v
+			}
+		}
+	}
+	if best == nil || best.likely() < leastMeant && r.named(best) < leastAnchor {
+		return nil
+	}
+	return best
+}
+
+// named is how far the values that the question names fit a version: what it became, and what it had been.
+func (r *pastReader) named(v *pastVersion) float64 {
+	of := v.new
+	if r.asks.Old != "" {
+		if v.at < 0 {
+			return 0
+		}
+		old := 0.0
+		if before := r.neighbour(v, -1); before != nil {
+			old = before.old
+		}
+		if r.asks.New == "" {
+			return old
+		}
+		return (of + old) / 2
+	}
+	return of
+}
+
+// ofValue answers since when, until when, whether yet and by whom a value is true.
+func (r *pastReader) ofValue() (out Recalled, ok bool) {
+	now, kind := r.query.now, r.asks.Kind
+	v := r.chosen(func(v *pastVersion) bool {
+		if kind == language.AsksUntil {
+			return v.over(now)
+		}
+		return v.holds(now)
+	})
+	if v == nil || r.presentSays(v) {
+		return r.asPresent()
+	}
+	header := map[language.PastKind]string{language.AsksSince: "Since when", language.AsksUntil: "Until when", language.AsksWho: "Who said so", language.AsksStill: "Still"}[kind]
+	if kind != language.AsksStill || v.holds(now) {
+		told := []*pastVersion{v}
+		if kind == language.AsksUntil && v.holds(now) {
+			header = "Until when: it holds yet"
+		}
+		return r.told(header, told...), true
+	}
+	if v.over(now) && len(fact.AllCurrent(v.of.versions, now)) == 0 {
+		return r.missing(v)
+	}
+	told := r.heldAt(v.of, now)
+	for _, x := range told { // what took its place stands before it
+		x.Score = max(x.Score, v.Score)
+	}
+	header = "No longer " + quote(v)
+	if p := v.period(); p.Until != nil {
+		header += " (until " + fact.Day(*p.Until) + ")"
+	}
+	return r.told(header, append(told, v)...), true
+}
+
+// presentSays reports whether the first answer of the present says as much of what is asked as a version does.
+func (r *pastReader) presentSays(v *pastVersion) bool {
+	if r.present.firm() == 0 {
+		return false
+	}
+	i := slices.IndexFunc(r.looked, func(x *pastVersion) bool { return x.ID == r.present.Facts[0].ID })
+	if i < 0 {
+		return r.present.Facts[0].Score > v.Score
+	}
+	x := r.looked[i]
+	if x.of == v.of {
+		return x == v || r.named(x) > r.named(v)-.02 && x.adds > v.adds-.02 && r.asks.Kind != language.AsksUntil
+	}
+	return r.named(x) > r.named(v)-.02 && x.likely() > v.likely()-.02
+}
+
+// asPresent is the answer of the present, which is what the question means.
+func (r *pastReader) asPresent() (out Recalled, ok bool) {
+	if r.present.firm() == 0 {
+		return out, false
+	}
+	out = r.present
+	header := map[language.PastKind]string{language.AsksSince: "Since when", language.AsksUntil: "Until when: it holds yet", language.AsksWho: "Who said so", language.AsksStill: "Still"}[r.asks.Kind]
+	out.Read = &Reading{Kind: r.asks.Kind, Subject: r.asks.Subject, header: header}
+	if r.asks.Kind == language.AsksWho {
+		for i := range out.Facts {
+			out.Facts[i].Author = true
+		}
+	}
+	return out, true
+}
+
+// ever answers whether a value ever was true.
+func (r *pastReader) ever() (out Recalled, ok bool) {
+	var told []*pastVersion
+	for _, v := range r.looked {
+		switch {
+		case v.likely() < leastMeant || v.adds < .05 || v.Coverage < leastAnchor:
+		case len(told) > 0 && (v.Coverage < .8*told[0].Coverage || v.adds < .6*told[0].adds):
+		case v.at >= 0 && v.period().From.After(r.query.now):
+		default:
+			told = append(told, v)
+		}
+	}
+	if len(told) == 0 {
+		return out, false
+	}
+	slices.SortStableFunc(told, func(a, b *pastVersion) int { return cmp.Compare(b.Coverage+b.adds, a.Coverage+a.adds) })
+	return r.told("Ever", told...), true
+}
+
+func quote(v *pastVersion) string { return fact.TrustIn(v.Version).Quote(v.Value) }
