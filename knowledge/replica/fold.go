@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"leanctx/formats"
@@ -59,7 +60,10 @@ type Folded struct {
 	confirmed map[ref]bool        // lines that are trusted, or that a user accepted
 	erasedBy  map[string]string   // by the hashed name of an erased fact: the kind of who erased it
 	refused   map[*Line]bool      // erasures of what their writers may not erase
-	at        time.Time           // of the latest line
+
+	self                         string            // the key of this store
+	disputedBy, settledBy, ended map[string]string // which other replica opened or settled a dispute, or ended a version, by its id
+	at                           time.Time         // of the latest line
 }
 
 type renameLine struct {
@@ -86,6 +90,9 @@ func Fold(lines []*Line, t *trust, h home) *Folded {
 	f := newFolded()
 	lines = f.ordered(lines)
 	inside, outside := f.part(lines, t)
+	if t != nil {
+		f.self = t.own
+	}
 	for _, l := range f.keep(inside) {
 		if t.stopped() {
 			return f
@@ -105,7 +112,7 @@ func newFolded() *Folded {
 	return &Folded{
 		State: state.New(), Erased: map[*Line]string{}, versionLines: map[string][]ref{}, disputeLines: map[string][]ref{}, linesAbout: map[string][]ref{},
 		lines: map[fact.ID][]*Line{}, gone: map[string][]*Line{}, confirmed: map[ref]bool{}, spoken: map[spoken]writer{},
-		erasedBy: map[string]string{}, refused: map[*Line]bool{},
+		erasedBy: map[string]string{}, refused: map[*Line]bool{}, disputedBy: map[string]string{}, settledBy: map[string]string{}, ended: map[string]string{},
 	}
 }
 
@@ -178,7 +185,29 @@ func (l *Line) apart(others []ref) bool {
 	return slices.ContainsFunc(others, func(r ref) bool { return !l.knows(r) })
 }
 
-func (f *Folded) commit(l *Line, events ...state.Event) { f.State.Commit(l.order, events...) }
+func (f *Folded) commit(l *Line, events ...state.Event) {
+	f.State.Commit(l.order, events...)
+	for _, e := range events {
+		if e.Dispute == nil {
+			continue
+		}
+		if _, there := f.disputedBy[e.Dispute.ID]; !there {
+			f.disputedBy[e.Dispute.ID] = f.other(l.writer)
+		}
+		if _, there := f.settledBy[e.Dispute.ID]; !there && e.Dispute.Settled != nil {
+			f.settledBy[e.Dispute.ID] = f.other(l.writer)
+		}
+	}
+}
+
+// other is the id of a writer that is another replica; empty: it is this store, also of a line that is not
+// written yet.
+func (f *Folded) other(w writer) string {
+	if w == (writer{}) || f.self != "" && w.key == f.self {
+		return ""
+	}
+	return w.id
+}
 
 // apply replays one line.
 func (f *Folded) apply(l *Line) {
@@ -274,6 +303,9 @@ func (f *Folded) asserted(l *Line, c knowledge.Checked) {
 		for _, v := range before {
 			if v.Value == d.Value {
 				f.disputeLines[d.ID] = append(f.disputeLines[d.ID], f.versionLines[v.ID]...)
+				if refs := f.versionLines[v.ID]; len(refs) > 0 && r.Outcome != knowledge.Disputed { // it is the value of who said it before
+					f.disputedBy[d.ID] = f.other(refs[0].writer)
+				}
 			}
 		}
 	}
@@ -320,6 +352,7 @@ func (f *Folded) carry(l *Line, n fact.ID, open []formats.Dispute) {
 		if refs := f.disputeLines[d.ID]; l.apart(refs) && state.DisputeState(f.State, d, l.order) == formats.DisputeClosed && verdict.Compare(current.Key, current.Value, d.Value) != verdict.Equal {
 			for _, e := range knowledge.OpenDispute(portableFacts{f.State}, formats.Dispute{Value: d.Value, Confidence: d.Confidence, Source: d.Source}, current, l.order) {
 				f.commit(l, e)
+				f.disputedBy[e.Dispute.ID] = f.disputedBy[d.ID]
 				f.disputeLines[e.Dispute.ID] = append(f.disputeLines[e.Dispute.ID], refs...)
 			}
 		}
@@ -346,7 +379,11 @@ func (f *Folded) retract(l *Line) {
 	if formats.FoldName(l.By) == knowledge.KindUser { // only the user's word is shown as the user's
 		as.RetractedBy = by.Kind
 	}
-	f.commit(l, knowledge.Retract(portableFacts{f.State}, n, l.Value, l.ValidUntil, as, l.order)...)
+	events := knowledge.Retract(portableFacts{f.State}, n, l.Value, l.ValidUntil, as, l.order)
+	for _, e := range events {
+		f.ended[e.Put.ID] = f.other(l.writer)
+	}
+	f.commit(l, events...)
 }
 
 // whole sets a fact to its writer's versions. If others changed it meanwhile, their changes
@@ -486,6 +523,9 @@ func union(a, b []string) []string {
 	return out
 }
 
+// ofReplica begins the name of a user of another replica who has none that is known.
+const ofReplica = knowledge.KindUser + " of "
+
 // shared is a version without what belongs to one machine.
 func shared(v *fact.Version) *fact.Version {
 	w := *v
@@ -495,6 +535,9 @@ func shared(v *fact.Version) *fact.Version {
 		for i := range w.Sources {
 			w.Sources[i].Replica = ""
 		}
+	}
+	if strings.HasPrefix(w.RetractedBy, ofReplica) {
+		w.RetractedBy = knowledge.KindUser
 	}
 	return &w
 }

@@ -188,7 +188,8 @@ type list[T any] struct {
 
 	locate func(*knowledge.Store, T) T // an entry with paths as they are kept now; nil: it has none
 
-	mark func(*T) *bool // the mark of an entry that nobody has confirmed here; nil: none has one
+	tell func(*Folded, *T) // has an entry say which other replica it is of; nil: none does
+	mark func(*T) *bool    // the mark of an entry that nobody has confirmed here; nil: none has one
 }
 
 var (
@@ -254,7 +255,9 @@ var (
 			}
 			return x
 		},
+		tell: func(f *Folded, d *formats.Dispute) { *d = disputeOf(*d, f.disputedBy[d.ID], f.settledBy[d.ID]) },
 		known: func(all []formats.Dispute, d formats.Dispute) formats.Dispute {
+			d = disputeOf(d, "", "")
 			if i := slices.IndexFunc(all, func(x formats.Dispute) bool { return sameDispute(d, x) }); i >= 0 {
 				d.ID = all[i].ID
 			} else {
@@ -366,6 +369,11 @@ func (k *list[T]) replace(to *state.Replacement, f *Folded, st *state.State, alw
 			*k.mark(&want[i]) = f.takenIn(k.aboutEntry(want[i]))
 		}
 	}
+	if k.tell != nil {
+		for i := range want {
+			k.tell(f, &want[i])
+		}
+	}
 	_, local := k.Part(st, have)
 	for _, x := range local {
 		// What is about a fact that is local here may have come with the lines too.
@@ -428,6 +436,16 @@ func factKey(n formats.Name) string {
 // sameDispute reports whether two disputes are one. Their ids may have another length.
 func sameDispute(a, b formats.Dispute) bool {
 	return a.ID == b.ID || a.At.Equal(b.At) && a.Value == b.Value && a.Against == b.Against && a.Removal == b.Removal && (a.Rename == nil) == (b.Rename == nil)
+}
+
+// disputeOf is a dispute that users of some replicas opened and settled; empty: of this store.
+func disputeOf(d formats.Dispute, opened, settled string) formats.Dispute {
+	if d.Source.Replica = opened; d.Settled != nil {
+		s := *d.Settled
+		s.Replica = settled
+		d.Settled = &s
+	}
+	return d
 }
 
 // longID is the id of a dispute that others may know: long enough that nobody else makes

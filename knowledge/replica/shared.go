@@ -18,6 +18,10 @@ func Document(st *state.State, dir string) (*formats.Document, error) {
 	d.Relations, _ = state.Relations.Part(st, all.Relations)
 	d.JudgedPairs, _ = state.Judged.Part(st, all.JudgedPairs)
 	d.Disputes, _ = state.Disputes.Part(st, all.Disputes)
+	d.Disputes = slices.Clone(d.Disputes)
+	for i := range d.Disputes {
+		d.Disputes[i] = disputeOf(d.Disputes[i], "", "")
+	}
 	d.Reminders = slices.Clone(d.Reminders)
 	for i := range d.Reminders {
 		d.Reminders[i].TakenIn = false

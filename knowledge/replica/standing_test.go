@@ -154,6 +154,43 @@ func TestListsGoByTheirKind(t *testing.T) {
 	}
 }
 
+// What a user of a trusted replica disputes or removes is never told as this user's, in whatever way it came
+// about. What was said here stays this user's.
+func TestColleaguesWordIsNotTheUsers(t *testing.T) {
+	m, private := story(t)
+	m.remember(t, "db", "MySQL 8")
+	if r := m.remember(t, "push", "push at will"); !r.Warned() {
+		t.Fatal(r.Text())
+	}
+	m.mustTry(t)
+	m.tell(t, private, "user", replica.Line{Op: "retract", Key: "db"}, replica.Line{Op: "assert", Key: "push", Value: "push on fridays", Confidence: new(.1)})
+	for range 2 {
+		err := m.store.View(t.Context(), func(st *state.State, now time.Time) error {
+			for _, d := range st.Disputed {
+				by := knowledge.DisputeInfoOf(st, d, now).By
+				if want := map[string]string{"push at will": "cursor-a1", "push on fridays": "user of deadbeef"}[d.Value]; by != want {
+					t.Errorf("%q is disputed by %q", d.Value, by)
+				}
+			}
+			if len(st.Disputed) != 2 {
+				t.Errorf("%+v", st.Disputed)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.clock = m.clock.Add(time.Minute)
+		m.remember(t, "other", m.clock.String())
+		if r := m.mustTry(t); r.Written > 2 {
+			t.Error(r.Text())
+		}
+	}
+	if text := m.logs()[m.id+".jsonl"]; strings.Contains(text, "user of") || strings.Contains(text, `"replica"`) {
+		t.Error(text)
+	}
+}
+
 // A pin counts where it was made: what a trusted colleague pinned stands before all else there, and here once
 // somebody has said it here.
 func TestPinCountsWhereItWasMade(t *testing.T) {

@@ -261,13 +261,15 @@ type incoming struct {
 const future = 24 * time.Hour
 
 // read reads the lines of all files. Of those of replicas that are not trusted it reads so many: what is
-// not read costs no memory. Each file has at most half of what is left, but for the last one. The first line
+// not read costs no memory. Each file has at most half of what is left, but for the last one of somebody
+// who is not trusted. The first line
 // of a file is always read: it holds the key by which its replica can be trusted.
 func (in *incoming) read(files []logFile) {
 	lines, size := mostOutside, maxOutside
+	others := func(f logFile) bool { return !slices.Contains(in.trusted, strings.TrimSuffix(f.name, ".jsonl")) }
 	for i, f := range files {
 		n, b := lines, size
-		if i+1 < len(files) {
+		if slices.ContainsFunc(files[i+1:], others) {
 			n, b = (lines+1)/2, (size+1)/2
 		}
 		first := true
@@ -1000,6 +1002,9 @@ func (p *plan) marked(vs []*fact.Version) []*fact.Version {
 				w.Sources[j].Replica = from.id
 			}
 		}
+		if from := p.folded.ended[v.ID]; from != "" && w.RetractedBy == knowledge.KindUser && fact.Person(w.RetractedPerson) == "" {
+			w.RetractedBy = ofReplica + from
+		}
 		out[i] = &w
 	}
 	return out
@@ -1007,7 +1012,7 @@ func (p *plan) marked(vs []*fact.Version) []*fact.Version {
 
 func sameMarks(want, have []*fact.Version) bool {
 	for _, v := range want {
-		if w := fact.WithID(have, v.ID); w == nil || w.TakenIn != v.TakenIn || !slices.EqualFunc(w.Sources, v.Sources, func(a, b formats.Source) bool { return a.Replica == b.Replica }) {
+		if w := fact.WithID(have, v.ID); w == nil || w.TakenIn != v.TakenIn || w.RetractedBy != v.RetractedBy || !slices.EqualFunc(w.Sources, v.Sources, func(a, b formats.Source) bool { return a.Replica == b.Replica }) {
 			return false
 		}
 	}
