@@ -128,7 +128,7 @@ func few(list []Line, most, tokens int) (out []Line) {
 	foreign := max(1, most/foreignShare)
 	left := tokens * bytesPerToken
 	for _, x := range list {
-		cost := len(x.Version.Category) + len(x.Version.Key) + min(len(x.Version.Value), prose.MaxShortLine) + len("[/] (u, 2006-01-02)\n")
+		cost := weigh(x.Text()) + len("\n")
 		if len(out) == most || cost > left {
 			break
 		}

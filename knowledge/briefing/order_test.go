@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tiktoken-go/tokenizer/codec"
+
 	"leanctx/formats"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/state"
@@ -191,4 +193,43 @@ func TestTwoThousandRules(t *testing.T) {
 			}
 		}
 	})
+}
+
+// No budget is exceeded by the tokens that a model counts, whatever the texts are.
+func TestBudgetsHoldByTokens(t *testing.T) {
+	exact := codec.NewO200kBase()
+	for class, value := range map[string]string{
+		"English": "Never merge while the pipeline is red, also when the job that failed is another team's",
+		"Chinese": "每次提交之前必须运行全部测试，任何人不得跳过代码审查，数据库迁移需要单独的合并请求",
+		"Russian": "Никогда не сливайте ветку, пока конвейер красный, даже если упала чужая задача",
+		"code":    "if err := s.db.QueryRowContext(ctx, `SELECT id FROM t WHERE k=$1`, k).Scan(&id); err != nil { return 0, fmt.Errorf(\"k %q: %w\", k, err) }",
+		"digits":  "0x7f3a9c21 192.168.17.204:8443 f-9c1e22a07d18 2027-03-15T10:42:07.193Z 3f2504e0-4f89-11d3-9a0c-0305e82c3301",
+	} {
+		var facts []*fact.Version
+		var lines []Line
+		for i := range 90 {
+			room := []string{"testing", "git", "architecture"}[i%3]
+			v := by(version(i, room, fmt.Sprint("k", i), fmt.Sprint(i, " ", value)), fact.KindUser)
+			facts, lines = append(facts, v), append(lines, Line{Version: v, Score: 9})
+		}
+		with(t, facts, func(st *state.State) {
+			for _, budget := range []int{50, 200, DefaultBudget} {
+				text := (&Inputs{Budget: budget}).at(st, &held).Text()
+				if n, err := exact.Count(text); err != nil || n > budget {
+					t.Errorf("%s: %d tokens of %d, %v", class, n, budget, err)
+				} else if budget == DefaultBudget && n < budget*2/3 {
+					t.Errorf("%s: only %d tokens of %d", class, n, budget)
+				}
+			}
+		})
+		for most, list := range map[int][]Line{maxBesideTokens: few(lines, maxBeside, maxBesideTokens), maxBeforeTokens: few(lines, maxBefore, maxBeforeTokens)} {
+			text := ""
+			for _, x := range list {
+				text += x.Text() + "\n"
+			}
+			if n, err := exact.Count(text); err != nil || n > most || len(list) == 0 {
+				t.Errorf("%s: %d tokens of %d in %d lines, %v", class, n, most, len(list), err)
+			}
+		}
+	}
 }

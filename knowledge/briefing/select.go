@@ -15,6 +15,7 @@ import (
 	"leanctx/formats"
 	"leanctx/internal/language"
 	"leanctx/internal/prose"
+	"leanctx/internal/tokens"
 	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/reminder"
@@ -319,7 +320,7 @@ func (o *Inputs) selection(c *choice) Selection {
 	slices.SortFunc(c.pins, pinnedFirst)
 	heap.Init(&c.all)
 	chosen := r.Chosen
-	taken, fits := r.fill(c, first, whole, budget-len(r.tail()), false)
+	taken, fits := r.fill(c, first, whole, budget-weigh(r.tail()), false)
 	if !fits { // a user's rules need the place more than what follows them
 		tail /= fewShare
 		less := all
@@ -328,27 +329,27 @@ func (o *Inputs) selection(c *choice) Selection {
 		less.News, less.MoreNews, less.Chosen = r.News, r.MoreNews, chosen
 		r = less
 		c.again()
-		taken, _ = r.fill(c, first, whole, budget-len(r.tail()), true)
+		taken, _ = r.fill(c, first, whole, budget-weigh(r.tail()), true)
 	}
 	if r.MoreFacts > 0 { // the line that counts them takes room too
 		r.Chosen = chosen
 		most := min(maxMap, max(minMap, budget/5))
-		if taken, fits = r.fill(c, first, whole, budget-len(r.tail())-most, taken.cut); !fits {
+		if taken, fits = r.fill(c, first, whole, budget-weigh(r.tail())-most, taken.cut); !fits {
 			r.Chosen = chosen
 			c.again()
-			taken, _ = r.fill(c, first, whole, budget-len(r.tail())-most, true)
+			taken, _ = r.fill(c, first, whole, budget-weigh(r.tail())-most, true)
 		}
-		if r.Map = r.mapLine(c, taken.inRoom, most); len(r.tail())+len(r.Map) > budget {
+		if r.Map = r.mapLine(c, taken.inRoom, most); weigh(r.tail())+len(r.Map) > budget {
 			r.Map = ""
 		}
 	}
 	// What the facts left of the budget is for the lines that follow them. A part of their share may be in what is left.
-	rest := budget - len(formats.FormatAAAK(r.Rooms)) - len(r.Map)
-	for left := rest - len(r.tail()); left > 0; {
+	rest := budget - weigh(formats.FormatAAAK(r.Rooms)) - len(r.Map)
+	for left := rest - weigh(r.tail()); left > 0; {
 		full := all // of decisions too
 		full.News, full.MoreNews = r.News, r.MoreNews
 		full.fit(tail+left, budget/gotchaShare, worst)
-		if over := len(full.tail()) - rest; over > 0 {
+		if over := weigh(full.tail()) - rest; over > 0 {
 			left -= over
 			continue
 		}
@@ -659,8 +660,12 @@ const maxTail = 5
 // keep keeps the first entries of a line, most of them at most, that a budget in bytes holds. It counts what it leaves out.
 func keep(budget *int, name string, list []string, most int) ([]string, int) {
 	cost, n := len(name)+len(":\n"), 0
-	for n < min(len(list), most) && cost+len(formats.Escape(list[n]))+len("|") <= *budget {
-		cost += len(formats.Escape(list[n])) + len("|")
+	for n < min(len(list), most) {
+		one := weigh(formats.Escape(list[n])) + len("|")
+		if cost+one > *budget {
+			break
+		}
+		cost += one
 		n++
 	}
 	if n > 0 {
@@ -870,6 +875,15 @@ func (f *filler) take(x *candidate, most int, why string) (cost int, ok bool) {
 	return cost, true
 }
 
+// reserve is how much more than the estimate a text may have in tokens: it is right on average.
+const reserve = 1.04
+
+// weigh is what a text takes of a budget in bytes. It is the bytes of a text that has four a token, as English has, and more
+// where a token has fewer, as in Chinese or in code.
+func weigh(text string) int {
+	return max(len(text), int(math.Ceil(reserve*bytesPerToken*float64(tokens.Estimate(text)))))
+}
+
 // valueBytes is the most of a value that a briefing shows: 60 tokens.
 const valueBytes = 60 * bytesPerToken
 
@@ -897,9 +911,10 @@ func roomOf(v *fact.Version, today time.Time) formats.Room {
 // costOf is how many bytes the fact of a room takes, known: where there is a
 // line of the room already. It is that of the longer of the two renderings.
 func costOf(room formats.Room, known bool) int {
-	cost := len(formats.FormatAAAK([]formats.Room{room}))
+	text := formats.FormatAAAK([]formats.Room{room})
+	cost := weigh(text)
 	if known {
 		cost -= len(formats.FormatAAAK([]formats.Room{{Category: room.Category, Pairs: []formats.Pair{{}}}})) - len("=★") - len("|")
 	}
-	return max(cost, len(overviewFact(room.Category, room.Pairs[0]))+len("|"))
+	return max(cost, weigh(overviewFact(room.Category, room.Pairs[0]))+len("|"))
 }
