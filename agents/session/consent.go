@@ -47,6 +47,19 @@ func Consenting(data, by string, now time.Time) (fresh bool, err error) {
 	return true, atomicfile.WriteFile(filepath.Join(dir, consentName), append(text, '\n'), atomicfile.Options{})
 }
 
+// Withdraw removes the consent that was given in a way, and the folder if nothing else is in it. What was kept stays.
+func Withdraw(data, by string) error {
+	if c, given := ConsentIn(data); !given || c.By != by {
+		return nil
+	}
+	dir := filepath.Join(data, folder)
+	if err := os.Remove(filepath.Join(dir, consentName)); err != nil {
+		return err
+	}
+	_ = os.Remove(dir) // unless sessions are in it
+	return nil
+}
+
 // offName is the file that switches sessions off for a project.
 const offName = "off"
 

@@ -173,6 +173,20 @@ func Read(ctx context.Context, client, path string, from Place, most int64, each
 	return r.place, r.counts, err
 }
 
+// Head is what a transcript tells of its session at its beginning.
+func Head(ctx context.Context, client, path string) (Session, error) {
+	var place Place
+	for range 16 {
+		var counts Counts
+		var err error
+		place, counts, err = Read(ctx, client, path, place, 64<<10, func(Turn) error { return nil })
+		if err != nil || place.Dir != "" && place.ID != "" || !counts.More {
+			return place.Session, err
+		}
+	}
+	return place.Session, nil
+}
+
 // open opens a regular file. A link is not followed, and the other end of a pipe is not waited for.
 func open(path string) (*os.File, int64, error) {
 	info, err := os.Lstat(path)

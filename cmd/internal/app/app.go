@@ -143,7 +143,7 @@ func (r *run) tools(g *cli.Globals) []*op.Tool {
 	r.globals = g
 	r.stores = newStores(nil, r.warn)
 	r.account = &account{stores: r.stores}
-	own := []*op.Tool{projectTool(r.stores), syncTool(r.stores), compactTool(r.stores), sensitiveTool(r.stores), embeddingsTool(r.stores), versionTool(), teamTool(r), r.serveTool()}
+	own := []*op.Tool{projectTool(r.stores), syncTool(r.stores), compactTool(r.stores), sensitiveTool(r.stores), sessionTool(r.stores), embeddingsTool(r.stores), versionTool(), teamTool(r), r.serveTool()}
 	return slices.Concat(shell{r.stores, r.in}.tools(), own, clientTools(r))
 }
 

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"leanctx/agents/session"
 	"leanctx/cmd/internal/cli"
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/hook"
@@ -72,6 +73,12 @@ func (c clientCommands) connect(ctx context.Context, sc op.Scope, a connection) 
 	if err != nil && len(report.Files) == 0 {
 		return nil, err
 	}
+	if !a.DryRun && err == nil && len(report.Files) > report.Failed() {
+		fresh, e := session.Consenting(p.Data, "connect", time.Now())
+		if err = e; fresh {
+			report.Notes = append(report.Notes, string(keptHere))
+		}
+	}
 	return c.shown(sc, report, cmp.Or(err, leftAlone(report)))
 }
 
@@ -93,6 +100,11 @@ func (c clientCommands) disconnect(ctx context.Context, sc op.Scope, a disconnec
 	p, err := c.machine(ctx, sc)
 	if err != nil {
 		return nil, err
+	}
+	if len(a.Clients) == 0 && a.Scope == "" && !a.DryRun {
+		if err := session.Withdraw(p.Data, "connect"); err != nil {
+			return nil, err
+		}
 	}
 	report, err := p.Disconnect(hook.ConnectOptions{Clients: a.Clients, Scope: hook.Scope(a.Scope), DryRun: a.DryRun})
 	if err != nil {

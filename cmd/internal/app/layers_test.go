@@ -67,7 +67,7 @@ var mayImport = map[string][]string{
 	"agents/diary":   {"internal/journal", "internal/notice", "internal/prose", "internal/refusal"},
 	"agents/lease":   {"internal/prose"},
 	"agents/live":    {"internal/journal"},
-	"agents/session": {"formats/transcript", "internal/atomicfile", "internal/journal", "internal/prose", "internal/refusal"},
+	"agents/session": {"formats/transcript", "knowledge/words", "internal/atomicfile", "internal/journal", "internal/prose", "internal/refusal"},
 	"agents/cost":    {"internal/prose", "internal/refusal", "internal/tokens"},
 	"agents/share":   {"internal/args", "internal/atomicfile", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "internal/tokens"},
 	"tasks":          {"formats", "formats/plan", "internal/args", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
@@ -78,7 +78,7 @@ var mayImport = map[string][]string{
 	"overview/project": {"internal/journal", "internal/refusal", "overview/tree"},
 	"overview":         {"internal/atomicfile", "internal/prose", "internal/refusal", "internal/secret"},
 	// floor 2
-	"cmd/internal/op": {"internal/prose", "knowledge", "knowledge/advice", "knowledge/briefing", "knowledge/fact", "knowledge/history", "knowledge/listing", "knowledge/transfer", "agents", "agents/cost", "agents/share", "tasks", "overview", "internal/journal", "internal/refusal", "formats"},
+	"cmd/internal/op": {"internal/prose", "knowledge", "knowledge/advice", "knowledge/briefing", "knowledge/fact", "knowledge/history", "knowledge/listing", "knowledge/transfer", "agents", "agents/cost", "agents/session", "agents/share", "tasks", "overview", "internal/journal", "internal/refusal", "formats"},
 	// floor 2½: none imports another
 	"cmd/internal/cli":      {"cmd/internal/op", "internal/prose", "internal/refusal"},
 	"cmd/internal/mcpsrv":   {"cmd/internal/op", "internal/prose", "formats"},
@@ -90,7 +90,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/demo":   {"formats"},
 	// floors 3 and 4
 	"cmd/internal/app": {"internal/atomicfile", "internal/journal", "internal/journal/jetstream", "internal/journal/jetstream/natsserver", "internal/refusal", "cmd/internal/op", "cmd/internal/cli", "cmd/internal/mcpsrv", "cmd/internal/web", "cmd/internal/hook",
-		"cmd/internal/config", "cmd/internal/demo", "knowledge", "knowledge/replica", "knowledge/advice", "knowledge/briefing", "knowledge/history", "knowledge/listing", "knowledge/transfer", "agents", "agents/cost", "agents/share", "tasks", "overview", "overview/project", "overview/tree", "embed", "formats", "internal/args", "internal/secret", "internal/prose"},
+		"cmd/internal/config", "cmd/internal/demo", "knowledge", "knowledge/replica", "knowledge/advice", "knowledge/briefing", "knowledge/history", "knowledge/listing", "knowledge/transfer", "agents", "agents/cost", "agents/session", "agents/share", "tasks", "overview", "overview/project", "overview/tree", "embed", "formats", "formats/transcript", "internal/args", "internal/secret", "internal/prose"},
 	"cmd/lean-ctx": {"cmd/internal/app"},
 	"cmd/measure":  {"knowledge/words"}, // it runs the rest through the binary, as a user does
 }

@@ -216,7 +216,7 @@ func (c projectCommands) erase(hash string) error {
 	defer root.Close()
 	data := path.Join("knowledge", hash)
 	names, err := fs.Glob(root.FS(), path.Join("logs", "briefings", hash+"-*"))
-	for _, name := range append(names, data, data+".known", path.Join("agents", "shared", hash), path.Join("overview", hash), path.Join(teamsDir, hash)) {
+	for _, name := range append(names, data, data+".known", path.Join("agents", "shared", hash), path.Join("overview", hash), path.Join("sessions", hash), path.Join(teamsDir, hash)) {
 		if to, e := root.Readlink(name); e == nil {
 			err = errors.Join(err, fmt.Errorf("%s is a link to %s: remove both, and repeat this", filepath.Join(c.stores.config.DataDir, name), to))
 			continue

@@ -33,6 +33,7 @@ func (s *stores) table() op.Stores {
 		Knowledge: s.facts, Library: s.library, Overview: s.overviewMap, Briefings: hookCalls{s}.briefings,
 		Agents: ofCall(s, projectStores.agentStore), Tasks: ofCall(s, projectStores.taskStore),
 		Shares: ofCall(s, projectStores.shareStore), Costs: ofCall(s, projectStores.usageStore),
+		Sessions: ofCall(s, projectStores.sessions),
 	}
 }
 
@@ -204,6 +205,9 @@ type shell struct {
 func (c shell) tools() []*op.Tool {
 	tools := slices.DeleteFunc(c.stores.tools(), func(t *op.Tool) bool { return t.Name == op.RecallName })
 	for _, t := range tools {
+		if t.Command == "knowledge" {
+			t.Operations = append(t.Operations, op.Saying(c.stores.table())...)
+		}
 		for i := range t.Operations {
 			c.adapt(t.Command, &t.Operations[i])
 		}

@@ -13,6 +13,7 @@
 //	LEAN_CTX_LOG            debug, info, warn, error    (default warn)
 //	LEAN_CTX_MODELS_DIR     sentence transformers       (default: models in the data directory)
 //	LEAN_CTX_HOOKS          off: hooks say nothing      (default on)
+//	LEAN_CTX_SESSIONS       full, prompts, off: what is kept of clients' sessions
 //	LEAN_CTX_SYNC_ACCEPT    1: sync takes in what waits for a person, for CI (default 0)
 //	LEAN_CTX_EMBEDDINGS_AUTO_DOWNLOAD   1: a server fetches one when it first needs it (default 0)
 //
@@ -26,6 +27,7 @@
 //	  "cross_project_write": false,    // true: an agent may write into another project that it names
 //	  "auto_diary": true,              // false: hooks write no diary entry when a session ends
 //	  "hooks": true,                   // false: hooks say nothing
+//	  "sessions": "full",              // "prompts": keep only what users said; "off": nothing
 //	  "sensitive": [{"id": "ticket", "pattern": "SEC-[0-9]{6}"}]
 //	}
 //
@@ -59,6 +61,7 @@ const (
 	LogVar       = varPrefix + "LOG"
 	ModelsDirVar = varPrefix + "MODELS_DIR"
 	HooksVar     = varPrefix + "HOOKS"
+	SessionsVar  = varPrefix + "SESSIONS"
 	DownloadVar  = varPrefix + "EMBEDDINGS_AUTO_DOWNLOAD"
 	AcceptVar    = varPrefix + "SYNC_ACCEPT"
 )
@@ -84,6 +87,8 @@ type Config struct {
 	AutoDownload bool // a server may download a model
 	HooksOff     bool // hooks of clients say nothing
 	SyncAccept   bool // a sync takes in what waits for a person
+
+	Sessions string // what the environment says of sessions; empty: nothing
 
 	ordinary sync.Map // whether the pattern of a repository's rule matches ordinary words
 }
@@ -140,6 +145,9 @@ func Load(project, agent string) (*Config, error) {
 		return nil, err
 	}
 	c.HooksOff = !hooks
+	if c.Sessions = strings.ToLower(env(SessionsVar)); c.Sessions != "" && !slices.Contains(sessionValues, c.Sessions) {
+		return nil, &refusal.HintError{Problem: fmt.Sprintf("%s: %q is not a value", SessionsVar, env(SessionsVar)), Hint: "use full, prompts or off"}
+	}
 	if level := env(LogVar); level != "" {
 		if err := c.LogLevel.UnmarshalText([]byte(level)); err != nil {
 			return nil, &refusal.HintError{Problem: fmt.Sprintf("%s: %q is not a level", LogVar, level), Hint: "use debug, info, warn or error"}

@@ -26,6 +26,15 @@ const (
 	Isolate = "isolate" // each has its own
 )
 
+// The values of "sessions", the narrowest last.
+const (
+	SessionsFull    = "full"    // what was said and done is kept, once somebody has said so
+	SessionsPrompts = "prompts" // only what users said
+	SessionsOff     = "off"     // nothing
+)
+
+var sessionValues = []string{SessionsFull, SessionsPrompts, SessionsOff}
+
 // Settings are the settings for one project. The members of a configuration file have these
 // names. What a file leaves out keeps its value.
 type Settings struct {
@@ -34,6 +43,7 @@ type Settings struct {
 	CrossProjectWrite  bool          `json:"cross_project_write"` // an agent may write into a project that it names
 	AutoDiary          bool          `json:"auto_diary"`          // hooks may end a session with a diary entry
 	Hooks              bool          `json:"hooks"`               // hooks may say something
+	Sessions           string        `json:"sessions"`            // what is kept of clients' sessions
 	Sensitive          []secret.Rule `json:"sensitive"`           // the user's, then the project's
 	Warnings           []string      `json:"-"`                   // unknown keys of the user's file
 	Repository         []string      `json:"-"`                   // what the project's file says that does not count. Anybody may have written it: for a person, never for a model
@@ -51,6 +61,7 @@ var wants = map[string]string{
 	"cross_project_write":  "must be true or false",
 	"auto_diary":           "must be true or false",
 	"hooks":                "must be true or false",
+	"sessions":             `must be "full", "prompts" or "off"`,
 	sensitiveKey:           `must be a list of {"id": …, "pattern": …}`,
 }
 
@@ -69,6 +80,14 @@ var narrow = map[string]func(project *Settings, user Settings) (opens string){
 	"cross_project_write":  switched(func(s *Settings) *bool { return &s.CrossProjectWrite }),
 	"auto_diary":           switched(func(s *Settings) *bool { return &s.AutoDiary }),
 	"hooks":                switched(func(s *Settings) *bool { return &s.Hooks }),
+	"sessions": func(s *Settings, user Settings) string {
+		if slices.Index(sessionValues, s.Sessions) >= slices.Index(sessionValues, user.Sessions) {
+			return ""
+		}
+		wider := s.Sessions
+		s.Sessions = user.Sessions
+		return fmt.Sprintf("cannot be %q", wider)
+	},
 }
 
 // switched is the rule of a member that a project can only switch off.
@@ -83,7 +102,7 @@ func switched(of func(*Settings) *bool) func(*Settings, Settings) string {
 }
 
 func defaults() Settings {
-	return Settings{Worktrees: Share, CrossProjectSearch: true, AutoDiary: true, Hooks: true}
+	return Settings{Worktrees: Share, CrossProjectSearch: true, AutoDiary: true, Hooks: true, Sessions: SessionsFull}
 }
 
 // UserFile is the path of the user's configuration file.
@@ -145,6 +164,9 @@ func changed(path string, project, user *Settings) (changes []string) {
 	if project.Worktrees != user.Worktrees {
 		changes = append(changes, fmt.Sprintf("%s gives each work tree a memory of its own (worktrees)", path))
 	}
+	if project.Sessions != user.Sessions {
+		changes = append(changes, fmt.Sprintf("%s keeps less of sessions (sessions: %s)", path, project.Sessions))
+	}
 	if n := len(project.Sensitive); n > 0 {
 		changes = append(changes, fmt.Sprintf("%s has %s for what is redacted (sensitive)", path, prose.Count(n, "rule")))
 	}
@@ -155,6 +177,9 @@ func changed(path string, project, user *Settings) (changes []string) {
 func (c *Config) User() (Settings, error) {
 	user := defaults()
 	_, err := user.read(c, c.UserFile(), own)
+	if c.Sessions != "" {
+		user.Sessions = c.Sessions
+	}
 	return user, err
 }
 
@@ -224,6 +249,9 @@ func (s *Settings) read(c *Config, path string, brought bool) (members map[strin
 	}
 	if s.Worktrees != Share && s.Worktrees != Isolate {
 		return nil, &refusal.HintError{Problem: fmt.Sprintf("%s: worktrees %s, not %q", path, wants["worktrees"], s.Worktrees), Hint: "fix the file"}
+	}
+	if !slices.Contains(sessionValues, s.Sessions) {
+		return nil, &refusal.HintError{Problem: fmt.Sprintf("%s: sessions %s, not %q", path, wants["sessions"], s.Sessions), Hint: "fix the file"}
 	}
 	if brought {
 		s.Sensitive, err = s.bounded(c, path, s.Sensitive)

@@ -53,44 +53,45 @@ func TestSettings(t *testing.T) {
 		files map[string]string
 		want  Settings
 	}{
-		{"no files", nil, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
-		{"empty file", map[string]string{user: " \n"}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
-		{"byte order mark", map[string]string{user: "\ufeff{\"worktrees\": \"isolate\"}"}, Settings{Hooks: true, AutoDiary: true, Worktrees: Isolate, CrossProjectSearch: true}},
+		{"no files", nil, Settings{Sessions: SessionsFull, Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
+		{"empty file", map[string]string{user: " \n"}, Settings{Sessions: SessionsFull, Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
+		{"byte order mark", map[string]string{user: "\ufeff{\"worktrees\": \"isolate\"}"}, Settings{Sessions: SessionsFull, Hooks: true, AutoDiary: true, Worktrees: Isolate, CrossProjectSearch: true}},
 		{"user", map[string]string{user: `{"worktrees": "isolate", "cross_project_search": false, "sensitive": [{"id": "ticket", "pattern": "SEC-[0-9]+"}]}`},
-			Settings{Hooks: true, AutoDiary: true, Worktrees: Isolate, Sensitive: []secret.Rule{ticket}}},
+			Settings{Sessions: SessionsFull, Hooks: true, AutoDiary: true, Worktrees: Isolate, Sensitive: []secret.Rule{ticket}}},
 		{"a project may be narrower", map[string]string{project: `{"worktrees": "isolate", "cross_project_search": false, "hooks": false}`},
-			Settings{AutoDiary: true, Worktrees: Isolate, Changes: []string{off + "hooks", off + "cross_project_search", apart}}},
+			Settings{Sessions: SessionsFull, AutoDiary: true, Worktrees: Isolate, Changes: []string{off + "hooks", off + "cross_project_search", apart}}},
 		{"a project may not join what the user has set apart", map[string]string{user: `{"worktrees": "isolate"}`, project: `{"worktrees": "share"}`},
-			Settings{Hooks: true, AutoDiary: true, Worktrees: Isolate, CrossProjectSearch: true, Repository: []string{
+			Settings{Sessions: SessionsFull, Hooks: true, AutoDiary: true, Worktrees: Isolate, CrossProjectSearch: true, Repository: []string{
 				"ROOT/p/.lean-ctx.json: worktrees cannot be \"share\" here, only in ROOT/data/config.json"}}},
 		{"both add rules", map[string]string{
 			user:    `{"sensitive": [{"id": "ticket", "pattern": "SEC-[0-9]+"}]}`,
 			project: `{"sensitive": [{"id": "host", "pattern": "\\bdb[0-9]\\.internal\\b"}]}`},
-			Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Sensitive: []secret.Rule{ticket, host},
+			Settings{Sessions: SessionsFull, Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Sensitive: []secret.Rule{ticket, host},
 				Changes: []string{"ROOT/p/.lean-ctx.json has 1 rule for what is redacted (sensitive)"}}},
 		{"a clone cannot open what the user closed", map[string]string{user: `{"cross_project_search": false}`, project: `{"cross_project_search": true}`},
-			Settings{Hooks: true, AutoDiary: true, Worktrees: Share, Repository: only("cross_project_search")}},
+			Settings{Sessions: SessionsFull, Hooks: true, AutoDiary: true, Worktrees: Share, Repository: only("cross_project_search")}},
 		{"unknown keys", map[string]string{user: `{"worktree": "isolate", "colour": "red", "croos_project_search": false}`},
-			Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Warnings: []string{
+			Settings{Sessions: SessionsFull, Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Warnings: []string{
 				`ROOT/data/config.json: unknown key "colour"`,
 				`ROOT/data/config.json: unknown key "croos_project_search", did you mean "cross_project_search"?`,
 				`ROOT/data/config.json: unknown key "worktree", did you mean "worktrees"?`}}},
 		{"the user's rule counts", map[string]string{
 			user:    `{"sensitive": [{"id": "ticket", "pattern": "SEC-[0-9]+"}]}`,
 			project: `{"sensitive": [{"id": "ticket", "pattern": "nothing"}]}`},
-			Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Sensitive: []secret.Rule{ticket},
+			Settings{Sessions: SessionsFull, Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Sensitive: []secret.Rule{ticket},
 				Changes:    []string{"ROOT/p/.lean-ctx.json has 1 rule for what is redacted (sensitive)"},
 				Repository: []string{`ROOT/p/.lean-ctx.json: the rule "ticket" of ROOT/data/config.json counts`}}},
-		{"no automatic diary, whoever says so", map[string]string{user: `{"auto_diary": false}`, project: `{"auto_diary": true}`}, Settings{Hooks: true, Worktrees: Share, CrossProjectSearch: true, Repository: only("auto_diary")}},
-		{"no automatic diary in a project", map[string]string{project: `{"auto_diary": false}`}, Settings{Hooks: true, Worktrees: Share, CrossProjectSearch: true, Changes: []string{off + "auto_diary"}}},
-		{"writing into other projects", map[string]string{user: `{"cross_project_write": true}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, CrossProjectWrite: true}},
-		{"a clone cannot allow it", map[string]string{project: `{"cross_project_write": true}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Repository: only("cross_project_write")}},
-		{"but forbid it", map[string]string{user: `{"cross_project_write": true}`, project: `{"cross_project_write": false}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Changes: []string{off + "cross_project_write"}}},
-		{"hooks off, whoever says so", map[string]string{user: `{"hooks": false}`, project: `{"hooks": true}`}, Settings{AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Repository: only("hooks")}},
-		{"found from below, as far as the work tree", map[string]string{"p/.git/": "", project: `{"worktrees": "isolate"}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Isolate, CrossProjectSearch: true, Changes: []string{apart}}},
-		{"not from above the work tree", map[string]string{"p/a/.git": "gitdir: x", project: `{"worktrees": "isolate"}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
-		{"not from above without a work tree", map[string]string{project: `{"worktrees": "isolate"}`, "p/a/b/": ""}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
-		{"the nearest", map[string]string{"p/.git/": "", project: `{"worktrees": "isolate"}`, "p/a/.lean-ctx.json": `{"worktrees": "share"}`}, Settings{Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
+		{"no automatic diary, whoever says so", map[string]string{user: `{"auto_diary": false}`, project: `{"auto_diary": true}`}, Settings{Sessions: SessionsFull, Hooks: true, Worktrees: Share, CrossProjectSearch: true, Repository: only("auto_diary")}},
+		{"no automatic diary in a project", map[string]string{project: `{"auto_diary": false}`}, Settings{Sessions: SessionsFull, Hooks: true, Worktrees: Share, CrossProjectSearch: true, Changes: []string{off + "auto_diary"}}},
+		{"writing into other projects", map[string]string{user: `{"cross_project_write": true}`}, Settings{Sessions: SessionsFull, Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, CrossProjectWrite: true}},
+		{"a clone cannot allow it", map[string]string{project: `{"cross_project_write": true}`}, Settings{Sessions: SessionsFull, Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Repository: only("cross_project_write")}},
+		{"but forbid it", map[string]string{user: `{"cross_project_write": true}`, project: `{"cross_project_write": false}`}, Settings{Sessions: SessionsFull, Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Changes: []string{off + "cross_project_write"}}},
+		{"hooks off, whoever says so", map[string]string{user: `{"hooks": false}`, project: `{"hooks": true}`}, Settings{Sessions: SessionsFull, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Repository: only("hooks")}},
+		{"found from below, as far as the work tree", map[string]string{"p/.git/": "", project: `{"worktrees": "isolate"}`}, Settings{Sessions: SessionsFull, Hooks: true, AutoDiary: true, Worktrees: Isolate, CrossProjectSearch: true, Changes: []string{apart}}},
+		{"not from above the work tree", map[string]string{"p/a/.git": "gitdir: x", project: `{"worktrees": "isolate"}`}, Settings{Sessions: SessionsFull, Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
+		{"not from above without a work tree", map[string]string{project: `{"worktrees": "isolate"}`, "p/a/b/": ""}, Settings{Sessions: SessionsFull, Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
+		{"only prompts, for one project", map[string]string{project: `{"sessions": "prompts"}`}, Settings{Sessions: SessionsPrompts, Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true, Changes: []string{strings.Replace(off, "switches off ", "keeps less of sessions (sessions: prompts)", 1)}}},
+		{"the nearest", map[string]string{"p/.git/": "", project: `{"worktrees": "isolate"}`, "p/a/.lean-ctx.json": `{"worktrees": "share"}`}, Settings{Sessions: SessionsFull, Hooks: true, AutoDiary: true, Worktrees: Share, CrossProjectSearch: true}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -129,6 +130,7 @@ func TestSettings(t *testing.T) {
 func TestProjectOnlyNarrows(t *testing.T) {
 	var closed, open Settings
 	closed.Worktrees, open.Worktrees = Isolate, Share
+	closed.Sessions, open.Sessions = SessionsOff, SessionsFull
 	kind := reflect.TypeFor[Settings]()
 	for i := range kind.NumField() {
 		key := kind.Field(i).Tag.Get("json")

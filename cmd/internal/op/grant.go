@@ -18,6 +18,7 @@ type Grant struct {
 
 	ReadOnly bool // only operations that read
 	NoFiles  bool // no file of this machine by its name, as import and export take
+	Sessions bool // what was said and done in clients' sessions
 }
 
 type grantKey struct{}
@@ -76,6 +77,14 @@ func (o Operation) ReadsFile(argument string) Operation {
 func (o Operation) WritesFile(argument string) Operation {
 	o.file, o.writes = argument, true
 	return o
+}
+
+// mySessions refuses sessions to a caller over the network that was not given them.
+func mySessions(g *Grant) error {
+	if g != nil && !g.Sessions {
+		return &ForbiddenError{`what was said in sessions stays on this machine: a token needs the right "sessions"`}
+	}
+	return nil
 }
 
 // File is the argument that names a file, or empty.

@@ -6,6 +6,7 @@ import (
 
 	"leanctx/agents"
 	"leanctx/agents/cost"
+	"leanctx/agents/session"
 	"leanctx/agents/share"
 	"leanctx/knowledge"
 	"leanctx/knowledge/advice"
@@ -28,6 +29,7 @@ type Stores struct {
 	Costs     func(context.Context, Scope) (*cost.Usage, error)
 	Overview  func(context.Context, Scope) (*overview.Map, error)
 	Briefings func(context.Context, Scope, BriefingsQuery) (Result, error) // what hooks gave to sessions
+	Sessions  func(context.Context, Scope) (*session.Store, error)         // what was said and done
 }
 
 // BriefingsQuery are the arguments of briefings.
@@ -40,7 +42,7 @@ type BriefingsQuery struct {
 func All(st Stores) []*Tool {
 	all := facts(st)
 	k := knowledgeTool(all)
-	return []*Tool{k, recallTool(k, all), Agent(st), Task(st), Share(st), Cost(st), Overview(st)}
+	return []*Tool{k, recallTool(k, append(slices.Clone(all), Saying(st)...)), Agent(st), Task(st), Share(st), Cost(st), Overview(st)}
 }
 
 // knowledgeTool is the tool of the project's facts. Of the operations that only read it
@@ -153,7 +155,7 @@ func keeping(st Stores) []Operation {
 		New("status", "Counts, and where things are kept.", Reads, on(open, function(listing.Status))).Shown().Guesses("stats", "info", "count"),
 		New("briefings", "What hooks gave to each session of the last 30 days.", Reads, func(ctx context.Context, sc Scope, q BriefingsQuery) (Result, error) {
 			return st.Briefings(ctx, sc, q)
-		}).Shown("limit", 5).Guesses("sessions", "injected"),
+		}).Shown("limit", 5).Guesses("injected"),
 		New("health", "Contradictions, stale and duplicate facts, damage.", Reads, on(open, function(advice.Health))).Describe().Shown().Guesses("doctor", "lifecycle_report"),
 		New("check", "Facts whose source file changed or is gone; exit code 4 when there are any.", Reads, on(open, function(advice.Check))).Shown().Guesses("verify", "sources"),
 	}
@@ -162,26 +164,22 @@ func keeping(st Stores) []Operation {
 // knowledgeWords are the descriptions in the MCP schema. Each word costs tokens.
 func knowledgeWords() Words {
 	return Words{
-		"category":     "room, e.g. architecture, decision",
-		"key":          "e.g. auth",
-		"value":        "what is true",
-		"questions":    "up to three it answers, divided by ;",
-		"target":       "the other fact's category/key, or d-…",
-		"as_of":        "then: day, time or age",
-		"confidence":   "0 to 1, default 0.8",
-		"valid_from":   "day, time or age such as 3d; default now",
-		"source":       "e.g. src/auth.ts:12; user: the user said it",
-		"correct":      "the old value was wrong",
-		"also":         "beside the others",
-		"replaces":     "which of several values ends; * all",
-		"pinned":       "always briefed",
-		"pattern_type": "e.g. naming",
-		"path":         "glob",
+		"category":   "room, e.g. architecture, decision",
+		"value":      "what is true",
+		"questions":  "up to three it answers, divided by ;",
+		"target":     "the other fact's category/key, or d-…",
+		"as_of":      "then: day, time or age",
+		"confidence": "0 to 1, default 0.8",
+		"valid_from": "day, time or age such as 3d; default now",
+		"source":     "e.g. src/auth.ts:12; user: the user said it",
+		"correct":    "the old value was wrong",
+		"also":       "beside the others",
+		"replaces":   "which of several values ends; * all",
 	}
 }
 
 // readActions are the operations of the read-only twin.
-var readActions = [...]string{"recall", "timeline", "rooms", "search", "wakeup", "diff", "activity", "why", "status", "health", "disputes", "relations", "reminders"}
+var readActions = [...]string{"recall", "timeline", "rooms", "search", "wakeup", "diff", "activity", "why", "status", "health", "disputes", "relations", "reminders", "sessions", "session"}
 
 // RecallName is the read-only twin's name.
 const RecallName = "ctx_recall"
@@ -192,7 +190,6 @@ func recallTool(knowledge *Tool, all []Operation) *Tool {
 	words := knowledgeWords()
 	delete(words, "category") // told by the other tool
 	delete(words, "key")
-	words["task"] = "what you are about to do"
 	words["since"] = "news since: last (your last session), day or age"
 	t := &Tool{
 		Name: RecallName, Command: knowledge.Command, Title: "Project memory, read-only",
@@ -206,6 +203,23 @@ func recallTool(knowledge *Tool, all []Operation) *Tool {
 		}
 	}
 	return t
+}
+
+// Saying are the operations that read what was said and done. The read-only twin has them, and the command line; in
+// the other tool they would cost each session tokens.
+func Saying(st Stores) []Operation {
+	open := func(ctx context.Context, sc Scope) (*session.Store, error) {
+		if err := mySessions(sc.Grant); err != nil {
+			return nil, err
+		}
+		return st.Sessions(ctx, sc)
+	}
+	return []Operation{
+		New("sessions", "What was said in earlier sessions.", Reads, on(open, (*session.Store).List)).
+			Describe("query").Shown("query", "flaky watcher test").Guesses("conversations", "chats", "transcripts"),
+		New("session", "Its outline, or with at or query its turns.", Reads, on(open, (*session.Store).Show), "id").
+			Shown("id", "s-7c1e22a0", "at", 14).Guesses("transcript", "turns", "conversation"),
+	}
 }
 
 // imported imports and reports its progress to the caller.

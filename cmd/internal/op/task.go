@@ -9,9 +9,8 @@ func Task(st Stores) *Tool {
 		Name: "ctx_task", Command: "task", Title: "Tasks of the project",
 		Summary: "Give work to other agents of this project and follow it.",
 		Words: Words{
-			"message": "why, or the result",
-			"state":   "Working, InputRequired, Completed, Failed, Rejected …",
-			"after":   "task ids it waits for",
+			"state": "Working, InputRequired, Completed, Failed, Rejected …",
+			"after": "task ids it waits for",
 		},
 		Operations: []Operation{
 			New("create", "Create a task for an agent, a type, or whoever claims it.", Adds, on(open, (*tasks.Store).Create), "title").

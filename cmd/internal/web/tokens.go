@@ -56,7 +56,7 @@ type token struct {
 	Name     string   `json:"name"`     // empty for the user of this machine
 	Token    string   `json:"token"`    // empty once its sum is known
 	Projects []string `json:"projects"` // hashes, or "*" for all
-	Rights   string   `json:"rights"`   // read or write
+	Rights   rights   `json:"rights"`   // read or write, and sessions: one text, or a list
 
 	sum    [sha256.Size]byte
 	grant  *op.Grant
@@ -136,7 +136,7 @@ const minToken = 16
 func NewTokens(own, file string, open bool, logger *slog.Logger) (*Tokens, error) {
 	t := &Tokens{file: file, logger: slog.New(slog.DiscardHandler), projects: map[string]*token{}}
 	if own != "" {
-		t.own, t.code, t.codeMade = newToken(token{Token: own}, &op.Grant{}), rand.Text(), time.Now()
+		t.own, t.code, t.codeMade = newToken(token{Token: own}, &op.Grant{Sessions: true}), rand.Text(), time.Now()
 	}
 	if open {
 		t.open = newToken(token{Name: "open"}, &op.Grant{NoFiles: true})
@@ -201,7 +201,7 @@ func parseTokens(path string, data []byte) (all []*token, err error) {
 
 // allows is the grant of a named token.
 func (t *token) allows() (*op.Grant, error) {
-	g := &op.Grant{NoFiles: true, ReadOnly: t.Rights == "read"}
+	g := &op.Grant{NoFiles: true, ReadOnly: !slices.Contains(t.Rights, "write"), Sessions: slices.Contains(t.Rights, "sessions")}
 	switch {
 	case t.Name == "":
 		return nil, errors.New(`"name" is missing`)
@@ -211,8 +211,8 @@ func (t *token) allows() (*op.Grant, error) {
 		return nil, fmt.Errorf("%s: \"token\" must have at least %d characters, such as: %s", t.Name, minToken, rand.Text())
 	case len(t.Projects) == 0:
 		return nil, fmt.Errorf(`%s: "projects" must list hashes, or "*" for all`, t.Name)
-	case t.Rights != "read" && t.Rights != "write":
-		return nil, fmt.Errorf(`%s: "rights" must be "read" or "write"`, t.Name)
+	case !t.Rights.valid():
+		return nil, fmt.Errorf(`%s: "rights" must be "read" or "write", or a list of one of them and "sessions"`, t.Name)
 	case slices.Contains(t.Projects, "*"):
 		return g, nil
 	}
@@ -223,6 +223,34 @@ func (t *token) allows() (*op.Grant, error) {
 	}
 	g.Projects = t.Projects
 	return g, nil
+}
+
+// rights are what a token may do. One text is a list of one.
+type rights []string
+
+// UnmarshalJSON reads a text or a list.
+func (r *rights) UnmarshalJSON(data []byte) error {
+	var one string
+	if json.Unmarshal(data, &one) == nil {
+		*r = rights{one}
+		return nil
+	}
+	return json.Unmarshal(data, (*[]string)(r))
+}
+
+// valid reports whether the rights are known, with exactly one of read and write.
+func (r rights) valid() bool {
+	access := 0
+	for _, x := range r {
+		switch x {
+		case "read", "write":
+			access++
+		case "sessions":
+		default:
+			return false
+		}
+	}
+	return access == 1
 }
 
 // refresh reads the named tokens again, and revokes those that are gone or changed. If the
@@ -248,7 +276,7 @@ func (t *Tokens) refresh() error {
 	}
 	for _, old := range t.named {
 		i := slices.IndexFunc(named, func(n *token) bool {
-			return n.Name == old.Name && n.sum == old.sum && n.Rights == old.Rights && slices.Equal(n.Projects, old.Projects)
+			return n.Name == old.Name && n.sum == old.sum && slices.Equal(n.Rights, old.Rights) && slices.Equal(n.Projects, old.Projects)
 		})
 		if i >= 0 {
 			named[i] = old
@@ -338,7 +366,7 @@ func (t *Tokens) ofProject(hash string) *token {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.projects[hash] == nil {
-		t.projects[hash] = newToken(token{Token: projectToken(t.own, hash)}, &op.Grant{Projects: []string{hash}})
+		t.projects[hash] = newToken(token{Token: projectToken(t.own, hash)}, &op.Grant{Projects: []string{hash}, Sessions: true})
 	}
 	return t.projects[hash]
 }
