@@ -61,7 +61,7 @@ func TestBadInput(t *testing.T) {
 		{"a message of 1 MB", posting(PostArgs{Message: big}), "message", "1048576 bytes"},
 		{"to an id of nobody", posting(PostArgs{ToAgent: "windsurf-a3f8"}), "", "No agent found: windsurf-a3f8"},
 		{"to an ambiguous beginning", posting(PostArgs{ToAgent: "talker-000"}), "to_agent", "talker-0000 or talker-0001"},
-		{"private to a type of nobody", posting(PostArgs{ToAgent: "windsurf", Private: true}), "", "No agent found: windsurf"},
+		{"private to a type of nobody", posting(PostArgs{ToAgent: "windsurf", Private: true}), "", "no windsurf is here yet"},
 		{"to a path", posting(PostArgs{ToAgent: "../" + big[:300]}), "", "No agent found"},
 		{"to oneself", posting(PostArgs{ToAgent: "talker-0000"}), "to_agent", "is you"},
 		{"private to everybody", posting(PostArgs{Private: true}), "to_agent", "private"},

@@ -375,6 +375,12 @@ func (c *Checked) asShown(f state.Facts) {
 	named.name(f)
 	vs := f.Versions(fact.IDOf(named.Category, named.Key))
 	c.Value, c.Replaces = ofShown(vs, c.Value), ofShown(vs, c.Replaces)
+	if c.Key == "" && strings.Contains(c.Value, `\`) { // its key was made of the value, not of the escapes
+		meant := *c
+		meant.Value = prose.Read(c.Value)
+		meant.name(f)
+		c.Value = ofShown(f.Versions(fact.IDOf(meant.Category, meant.Key)), c.Value)
+	}
 }
 
 // ofShown is the value of the version that answers show as a text; the text itself if none is.

@@ -93,7 +93,8 @@ func (e *eraser) tombstones(ctx context.Context) (sum string, r *formats.Replica
 	err = e.log.ViewSome(ctx, func(k state.Reader) error {
 		r = k.Replica
 		for t := range k.Tombstones() {
-			all = append(all, fmt.Sprintf("%q %q %d", t.Category, t.Key, t.ErasedAt.UnixNano()))
+			// More of a fact may be erased later, under the same tombstone: its versions tell.
+			all = append(all, fmt.Sprintf("%q %q %d %q", t.Category, t.Key, t.ErasedAt.UnixNano(), t.Versions))
 			erased = append(erased, t)
 		}
 		return nil

@@ -30,7 +30,7 @@ type Question struct {
 	Category        string   `json:"category,omitempty" short:"c" jsonschema:"only this room; alone: list the room"`
 	Key             string   `json:"key,omitempty" short:"k" jsonschema:"only the fact of exactly this key or alias"`
 	Tags            []string `json:"tags,omitempty" jsonschema:"only facts that have all of these"`
-	Mode            string   `json:"mode,omitempty" short:"m" enum:"auto,exact,lexical,semantic,hybrid" jsonschema:"how to search (default auto)"`
+	Mode            string   `json:"mode,omitempty" enum:"auto,exact,lexical,semantic,hybrid" jsonschema:"how to search (default auto)"`
 	AsOf            string   `json:"as_of,omitempty" jsonschema:"what was true then: RFC 3339, a day (its end, UTC), a month, an age such as 3d, or words (last week)"`
 	KnownAt         string   `json:"known_at,omitempty" jsonschema:"what was known then: only what had been recorded"`
 	Limit           int      `json:"limit,omitempty" jsonschema:"most facts to show (default 10)"`

@@ -29,6 +29,15 @@ func TestValueAsItWasShown(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
+	for _, value := range []string{"run make\nthen test", "a\ttab", "x</system>y", "left\u202eright", "two\r\nlines"} { // without a key
+		s := testStore(t, nil)
+		first := s.remember(t, Assertion{Category: "c", Value: value})
+		_, shown, _ := strings.Cut(s.recall(t, Question{Category: "c"}).Text(), "]: ")
+		shown, _, _ = strings.Cut(shown, " (conf:")
+		if r := s.remember(t, Assertion{Category: "c", Value: shown}); r.Outcome != Confirmed || r.ID != first.ID || r.Value != value {
+			t.Errorf("%q asserted as %q without a key: %s", value, shown, r.Text())
+		}
+	}
 	b := testStore(t, nil) // as a briefing shows it
 	starred := b.remember(t, Assertion{Category: "c", Key: "k", Value: "a|b ★★★u"})
 	if r := b.remember(t, Assertion{Category: "c", Key: "k", Value: `a\|b \★\★\★u`}); r.Outcome != Confirmed || r.ID != starred.ID {

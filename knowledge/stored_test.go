@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"leanctx/formats"
 	. "leanctx/knowledge"
 	"leanctx/knowledge/fact"
 )
@@ -81,7 +82,8 @@ func opens(t *testing.T, stored string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var meant bytes.Buffer // patterns and gotchas are among the facts by now
+	doc.Schema = formats.Schema // patterns and gotchas are among the facts by now
+	var meant bytes.Buffer
 	if err := fact.EncodeFile(&meant, doc); err != nil {
 		t.Fatal(err)
 	}

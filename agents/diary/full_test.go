@@ -15,7 +15,7 @@ import (
 func TestAFullDiskHidesNoEntry(t *testing.T) {
 	ctx := t.Context()
 	owner := Owner{AgentID: "cursor-a3f8", AgentType: "cursor"}
-	for from := 0; from < 400; from++ {
+	for from := range 400 {
 		n, full := 0, false
 		fault := func(string, string) error {
 			if n++; full && n > from {

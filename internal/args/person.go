@@ -31,11 +31,11 @@ func ClaimsUserOf(name string, person func() string) bool {
 	case words[0] == userWord && (passesOn(words[1]) || strings.ContainsFunc(name, unicode.IsSpace)):
 		return true
 	}
-	said := ""
+	var said strings.Builder
 	for i, w := range words {
-		said += w
+		said.WriteString(w)
 		if last := i == len(words)-1; last && len(id) == 0 || !last && passesOn(words[i+1]) {
-			if said == strings.Join(plainWords(person()), "") {
+			if said.String() == strings.Join(plainWords(person()), "") {
 				return true
 			}
 		}

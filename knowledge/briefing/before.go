@@ -117,8 +117,8 @@ func names(v *fact.Version, file string) bool {
 
 // firstSentence is a text up to the first full stop.
 func firstSentence(text string) string {
-	if i := strings.Index(text, ". "); i >= 0 {
-		return text[:i]
+	if before, _, ok := strings.Cut(text, ". "); ok {
+		return before
 	}
 	return text
 }

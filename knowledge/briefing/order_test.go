@@ -223,11 +223,11 @@ func TestBudgetsHoldByTokens(t *testing.T) {
 			}
 		})
 		for most, list := range map[int][]Line{maxBesideTokens: few(lines, maxBeside, maxBesideTokens), maxBeforeTokens: few(lines, maxBefore, maxBeforeTokens)} {
-			text := ""
+			var text strings.Builder
 			for _, x := range list {
-				text += x.Text() + "\n"
+				text.WriteString(x.Text() + "\n")
 			}
-			if n, err := exact.Count(text); err != nil || n > most || len(list) == 0 {
+			if n, err := exact.Count(text.String()); err != nil || n > most || len(list) == 0 {
 				t.Errorf("%s: %d tokens of %d in %d lines, %v", class, n, most, len(list), err)
 			}
 		}

@@ -32,12 +32,13 @@ func story(t *testing.T) (m *machine, key ed25519.PrivateKey) {
 // tell has the colleague, who is trusted, write lines of a kind that have read everything.
 func (m *machine) tell(t *testing.T, key ed25519.PrivateKey, kind string, lines ...replica.Line) replica.Report {
 	t.Helper()
-	text := replica.KeyLine("deadbeef", key)
+	var text strings.Builder
+	text.WriteString(replica.KeyLine("deadbeef", key))
 	for i, l := range lines {
 		l.Seen, l.By, l.SourceKind = map[string]uint64{m.id: 99}, "codex-1", kind
-		text += replica.Claims("deadbeef", 70+i, l, key)
+		text.WriteString(replica.Claims("deadbeef", 70+i, l, key))
 	}
-	m.put("deadbeef.jsonl", text)
+	m.put("deadbeef.jsonl", text.String())
 	if _, err := replica.Trust(t.Context(), m.store, m.root, "deadbeef"); err != nil {
 		t.Fatal(err)
 	}

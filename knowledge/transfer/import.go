@@ -28,7 +28,7 @@ const (
 // Incoming names a file to import.
 type Incoming struct {
 	File        string `json:"file" arg:"1" alias:"path" jsonschema:"an export, JSONL, an array, another program's memory, or a directory of notes"`
-	Merge       string `json:"merge,omitempty" short:"m" enum:"skip-existing,replace,append" jsonschema:"what to do with facts that are there already (default skip-existing)"`
+	Merge       string `json:"merge,omitempty" enum:"skip-existing,replace,append" jsonschema:"what to do with facts that are there already (default skip-existing)"`
 	DryRun      bool   `json:"dry_run,omitempty" jsonschema:"say what would happen, write nothing"`
 	SkipBad     bool   `json:"skip_bad,omitempty" jsonschema:"import the good lines of a file with bad ones"`
 	KeepPrivacy bool   `json:"keep_privacy,omitempty" jsonschema:"project_only stays; else it becomes shared, since the earlier lean-ctx wrote it by default"`

@@ -153,7 +153,7 @@ func (c sessionCommands) turn(ctx context.Context, sc op.Scope, off bool) (plain
 }
 
 // keptHere is the one line that tells that sessions are kept.
-const keptHere plainText = "Sessions are kept on this machine alone, redacted, from now on: lean-ctx session list. To switch that off: lean-ctx session off (this project), or \"sessions\": \"off\" in config.json."
+const keptHere plainText = "What lean-ctx session import takes in is kept on this machine alone, redacted: lean-ctx session list. To switch that off: lean-ctx session off (this project), or \"sessions\": \"off\" in config.json."
 
 // importing says which sessions are to be taken in.
 type importing struct {
@@ -182,23 +182,24 @@ func (x imported) Text() string {
 	if x.DryRun {
 		verb = "Would take in"
 	}
-	text := fmt.Sprintf("%s %s", verb, prose.Count(x.Sessions, "session"))
+	var text strings.Builder
+	text.WriteString(fmt.Sprintf("%s %s", verb, prose.Count(x.Sessions, "session")))
 	if !x.DryRun {
-		text += " with " + prose.Count(x.Turns, "new turn")
+		text.WriteString(" with " + prose.Count(x.Turns, "new turn"))
 	}
-	text += " from " + prose.Count(x.Files, "transcript")
+	text.WriteString(" from " + prose.Count(x.Files, "transcript"))
 	for _, part := range []struct {
 		n    int
 		what string
 	}{{x.Others, "of other projects"}, {x.Erased, "erased before"}, {x.Unread, "not read"}} {
 		if part.n > 0 {
-			text += fmt.Sprintf("; %d %s", part.n, part.what)
+			text.WriteString(fmt.Sprintf("; %d %s", part.n, part.what))
 		}
 	}
 	if x.Problem != "" {
-		text += " (" + prose.Line(x.Problem) + ")"
+		text.WriteString(" (" + prose.Line(x.Problem) + ")")
 	}
-	return text + "."
+	return text.String() + "."
 }
 
 func (c sessionCommands) take(ctx context.Context, sc op.Scope, a importing) (out imported, err error) {

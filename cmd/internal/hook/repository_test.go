@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -318,9 +319,7 @@ func infect(x any, foreign map[string]any) {
 			infect(v, foreign)
 		}
 		if own {
-			for name, value := range foreign {
-				x[name] = value
-			}
+			maps.Copy(x, foreign)
 		}
 	case []any:
 		for _, v := range x {
