@@ -17,8 +17,8 @@ import (
 	"leanctx/knowledge/verdict"
 )
 
-// authorOf names who stands behind one assertion: a user by the person's name, if it is known.
-func authorOf(s Source) string {
+// SourceName names who stands behind one assertion: a user by the person's name, if it is known.
+func SourceName(s Source) string {
 	switch person := fact.Person(s.Person); {
 	case s.Kind == KindUser && person != "":
 		return person
@@ -44,14 +44,11 @@ func looksLikePerson(name string) bool {
 	return args.ClaimsUser(name, "") || strings.ContainsFunc(name, func(r rune) bool { return r == ' ' || unicode.IsUpper(r) || r > unicode.MaxASCII })
 }
 
-// SourceName names who stands behind a source.
-func SourceName(s Source) string { return authorOf(s) }
-
 // sameAuthor reports whether two assertions are one author's. Former versions did not keep a user's
 // name: then any user of the same machine is the same.
 func sameAuthor(a, b Source) bool {
 	if a.Kind != KindUser || b.Kind != KindUser {
-		return authorOf(a) == authorOf(b)
+		return SourceName(a) == SourceName(b)
 	}
 	x, y := fact.Person(a.Person), fact.Person(b.Person)
 	if x != "" && y != "" {
@@ -66,13 +63,13 @@ func strongest(v *fact.Version) *Source {
 	if len(v.Sources) == 0 {
 		return nil
 	}
-	return new(slices.MaxFunc(v.Sources, func(a, b Source) int { return cmp.Compare(authority(a.Kind), authority(b.Kind)) }))
+	return new(slices.MaxFunc(v.Sources, func(a, b Source) int { return cmp.Compare(Authority(a.Kind), Authority(b.Kind)) }))
 }
 
 // AuthorOf names who stands behind a version: its source of most authority.
 func AuthorOf(v *fact.Version) string {
 	if s := strongest(v); s != nil {
-		return authorOf(*s)
+		return SourceName(*s)
 	}
 	return KindImport
 }
@@ -209,7 +206,7 @@ func Settle(f state.Facts, d formats.Dispute, accept bool, by Source, session st
 	}
 	by.At, by.Ref, by.Confidence = now, d.ID, max(d.Confidence, DefaultConfidence)
 	j := judgement{f, d, f.Versions(fact.IDOf(d.Category, d.Key)), by, session, now, present}
-	if d.Settled != nil && authority(by.Kind) < authority(d.Settled.Kind) || !accept && authority(by.Kind) < authority(d.Source.Kind) {
+	if d.Settled != nil && Authority(by.Kind) < Authority(d.Settled.Kind) || !accept && Authority(by.Kind) < Authority(d.Source.Kind) {
 		return nil, j.refused()
 	}
 	switch {
@@ -267,7 +264,7 @@ func (j *judgement) accept() ([]state.Event, error) {
 // uphold confirms the version that stays believed, if the disputed assertion could replace it.
 func (j *judgement) uphold() ([]state.Event, error) {
 	v := fact.WithID(j.versions, j.dispute.Against)
-	if v == nil || !mayReplace(j.facts, j.dispute.Source, v) {
+	if v == nil || !MayReplace(j.facts, j.dispute.Source, v) {
 		return nil, nil
 	}
 	a := j.assertion(v.Value)
@@ -305,7 +302,7 @@ func (j *judgement) takeBack() ([]state.Event, error) {
 // moved to where it was.
 func (j *judgement) revive(v *fact.Version) ([]state.Event, error) {
 	if v.RetractedAt != nil && fact.Believed(v) && fact.Before(j.present, v.ValidUntil) {
-		if !mayReplace(j.facts, j.by, v) {
+		if !MayReplace(j.facts, j.by, v) {
 			return nil, j.refused()
 		}
 		p := fact.Period{From: v.ValidFrom}
@@ -382,7 +379,7 @@ func recordOf(d formats.Dispute, undone, verdict string, call prose.Syntax) stri
 	case d.State == formats.DisputeRefused:
 		return fmt.Sprintf(" is not recorded: %d disputes about this fact are open. To list them: %s", MaxDisputes, call("disputes"))
 	case d.State == formats.DisputeRejected && d.Settled != nil:
-		return fmt.Sprintf(" was rejected as %s on %s by %s", d.ID, d.Settled.At.Format(time.DateOnly), prose.Name(authorOf(*d.Settled)))
+		return fmt.Sprintf(" was rejected as %s on %s by %s", d.ID, d.Settled.At.Format(time.DateOnly), prose.Name(SourceName(*d.Settled)))
 	case d.State == formats.DisputeRejected:
 		return " was rejected as " + d.ID
 	}
@@ -464,14 +461,14 @@ func (d DisputeInfo) Line() string {
 // DisputeInfoOf describes a dispute at an instant.
 func DisputeInfoOf(f state.Facts, d formats.Dispute, at time.Time) DisputeInfo {
 	r := DisputeInfo{
-		ID: d.ID, Category: d.Category, Key: d.Key, Value: d.Value, Removal: d.Removal, Rename: d.Rename, Rival: d.Rival, By: authorOf(d.Source), Confidence: d.Confidence,
+		ID: d.ID, Category: d.Category, Key: d.Key, Value: d.Value, Removal: d.Removal, Rename: d.Rename, Rival: d.Rival, By: SourceName(d.Source), Confidence: d.Confidence,
 		At: d.At, State: state.DisputeState(f, d, at), Reason: d.Reason, summary: disputeSummary(d),
 	}
 	if v := state.Version(f, fact.IDOf(d.Category, d.Key), d.Against); v != nil {
 		r.Against, r.AgainstBy, r.Believed, r.Trust = v.Value, AuthorOf(v), v.Confidence, fact.TrustIn(v)
 	}
 	if d.Settled != nil {
-		r.SettledBy, r.SettledAt = authorOf(*d.Settled), d.Settled.At
+		r.SettledBy, r.SettledAt = SourceName(*d.Settled), d.Settled.At
 	}
 	return r
 }

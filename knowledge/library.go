@@ -197,11 +197,14 @@ func (l *lookup) nearEntries(ctx context.Context, entries []Finding) ([]float64,
 	one := *l
 	one.instant = true
 	one.parsed = recall.Parse(l.question.Query, &recall.Options{NoDates: true})
-	m, err := one.encode(ctx)
+	looking, cancel := context.WithCancel(ctx)
+	defer cancel()
+	m, err := one.encode(looking)
 	if m == nil || err != nil {
 		return nil, err
 	}
-	if m.nearest != nil {
+	if m.nearest != nil { // which facts are near is not asked here
+		cancel()
 		_, _ = m.nearest()
 	}
 	texts := make([]string, 0, len(entries)-from)

@@ -35,7 +35,8 @@ func asked(t *testing.T, s *story, question string) Recalled {
 	return must[Recalled](t)(s.Recall(t.Context(), Question{Query: question}))
 }
 
-// TestThePastIsAskedInWords: the first line says what was read, and what is over always has its period.
+// TestThePastIsAskedInWords asks about the past. The first line of an answer says how the question was
+// understood, and each past value has its period.
 func TestThePastIsAskedInWords(t *testing.T) {
 	s := pastStore(t, nil)
 	for question, want := range map[string][]string{

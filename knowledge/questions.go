@@ -141,7 +141,7 @@ func giveQuestions(ctx context.Context, s *Store, a FactQuestions) (r QuestionsR
 		for _, v := range fact.AllCurrent(st.Versions(fact.IDOf(a.Category, a.Key)), s.present(now)) {
 			found, r.Category, r.Key = true, v.Category, v.Key
 			list := given
-			if !mayReplace(st, by, v) {
+			if !MayReplace(st, by, v) {
 				if list = moreQuestions(v, given); list == nil {
 					r.Questions, r.Left = v.Questions, true
 					continue

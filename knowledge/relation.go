@@ -147,7 +147,7 @@ func Unrelate(ctx context.Context, s *Store, l Unlink) (Linked, error) {
 		events := []state.Event{{Unrelate: &want}}
 		for _, d := range st.Disputes(fact.IDOf(want.To.Category, want.To.Key)) {
 			if want.Kind == contradicts && d.State == formats.DisputeOpen && d.Rival != nil && fact.IDOf(d.Rival.Category, d.Rival.Key) == fact.IDOf(want.From.Category, want.From.Key) {
-				if authority(by.Kind) < authority(d.Source.Kind) {
+				if Authority(by.Kind) < Authority(d.Source.Kind) {
 					return nil, refusal.ForUser("%s is for the user to judge", d.ID)
 				}
 				d.State = formats.DisputeClosed // what opened it is taken back

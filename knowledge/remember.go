@@ -65,7 +65,7 @@ func assertHere(st state.Reader, a Checked, now, present time.Time) ([]state.Eve
 	if local {
 		for _, h := range fact.Timeline(vs, present) {
 			if fact.Before(present, h.Period.Until) { // what is planned would end too
-				local = local && mayReplace(st, a.Source, h.Version) // else it is disputed, or confirms without the privacy
+				local = local && MayReplace(st, a.Source, h.Version) // else it is disputed, or confirms without the privacy
 			}
 		}
 	}
@@ -403,7 +403,7 @@ func (d *decision) makeRoom() {
 	var ended []*fact.Version
 	versions := d.since(d.period.From)
 	for _, v := range versions {
-		if !d.moves && fact.Believed(v) && v.ValidUntil != nil && fact.Before(*v.ValidUntil, d.period.Until) && touches(v, d.period) && d.equals(v) && !mayReplace(d.facts, d.by(), v) {
+		if !d.moves && fact.Believed(v) && v.ValidUntil != nil && fact.Before(*v.ValidUntil, d.period.Until) && touches(v, d.period) && d.equals(v) && !MayReplace(d.facts, d.by(), v) {
 			ended = append(ended, v)
 			if d.period.From.Before(*v.ValidUntil) {
 				d.period.From = *v.ValidUntil
@@ -432,8 +432,8 @@ func touches(v *fact.Version, p fact.Period) bool {
 
 // # 5. Authority
 
-// authority ranks the kinds of a source: user, file or tool, agent, import.
-func authority(kind string) int {
+// Authority ranks the kinds of a source: user, file or tool, agent, import.
+func Authority(kind string) int {
 	switch kind {
 	case KindUser:
 		return 3
@@ -450,16 +450,13 @@ func authority(kind string) int {
 func authorityOf(f state.Facts, v *fact.Version) int {
 	most := 0
 	for _, s := range v.Sources {
-		if s.Kind == KindFile && most < authority(KindFile) && !backed(f, v) {
+		if s.Kind == KindFile && most < Authority(KindFile) && !backed(f, v) {
 			s.Kind = KindAgent
 		}
-		most = max(most, authority(s.Kind))
+		most = max(most, Authority(s.Kind))
 	}
 	return most
 }
-
-// Authority is [authority], for lines of the shared memory.
-func Authority(kind string) int { return authority(kind) }
 
 // The confidence below which an assertion never replaces another author's version,
 // and the one from which a version is safe from it.
@@ -468,13 +465,10 @@ const (
 	firm     = 0.8
 )
 
-// mayReplace reports whether a source may end or change a version.
-func mayReplace(f state.Facts, by Source, v *fact.Version) bool {
+// MayReplace reports whether a source may end or change a version.
+func MayReplace(f state.Facts, by Source, v *fact.Version) bool {
 	return protection(f, by, v) == ""
 }
-
-// MayReplace is [mayReplace], for lines of the shared memory.
-func MayReplace(f state.Facts, by Source, v *fact.Version) bool { return mayReplace(f, by, v) }
 
 // protection says why a source may not end or change a version; empty if it may. What is pinned
 // is the user's to change.
@@ -484,12 +478,12 @@ func protection(f state.Facts, by Source, v *fact.Version) string {
 	}
 	another := len(v.Sources) > 0 && (v.Sources[0].By != by.By || v.Sources[0].Kind != by.Kind || !sameAuthor(v.Sources[0], by))
 	needed := authorityOf(f, v)
-	switch mine := authority(by.Kind); {
-	case mine < needed && needed == authority(KindUser):
+	switch mine := Authority(by.Kind); {
+	case mine < needed && needed == Authority(KindUser):
 		return "only a user may change what a user asserted"
-	case v.Pinned && mine < authority(KindUser):
+	case v.Pinned && mine < Authority(KindUser):
 		return "only a user may change a pinned fact"
-	case mine < needed && needed == authority(KindFile):
+	case mine < needed && needed == Authority(KindFile):
 		return "only a user, a file or a tool may change what a file or a tool backs"
 	case mine < needed:
 		return "an import does not change what was asserted here"
@@ -513,7 +507,7 @@ func (d *decision) protected() *fact.Version {
 			}
 		}
 	}
-	i := slices.IndexFunc(changes, func(v *fact.Version) bool { return !mayReplace(d.facts, by, v) })
+	i := slices.IndexFunc(changes, func(v *fact.Version) bool { return !MayReplace(d.facts, by, v) })
 	if i < 0 {
 		return nil
 	}
@@ -536,7 +530,7 @@ func (c *Checked) kind() string { return cmp.Or(c.Authority, c.Source.Kind) }
 // the user's to give.
 func (d *decision) permitted(v *fact.Version) (c Checked, left []string) {
 	c = d.asserted
-	if mayReplace(d.facts, d.by(), v) {
+	if MayReplace(d.facts, d.by(), v) {
 		return c, nil
 	}
 	if c.Pinned != nil && *c.Pinned != v.Pinned {
@@ -549,7 +543,7 @@ func (d *decision) permitted(v *fact.Version) (c Checked, left []string) {
 		left = append(left, "archetype")
 	}
 	c.Pinned, c.Privacy, c.Archetype = nil, "", ""
-	if authorityOf(d.facts, v) == authority(KindUser) {
+	if authorityOf(d.facts, v) == Authority(KindUser) {
 		if len(merge(v.Aliases, c.Aliases)) > len(v.Aliases) {
 			left = append(left, "aliases")
 		}
@@ -709,7 +703,7 @@ func (d *decision) current() *fact.Version {
 func (d *decision) apart() *formats.Dispute {
 	old := fact.CurrentAt(d.ends, d.present)
 	if old == nil || d.asserted.Unseen == nil || !d.asserted.Unseen(old) || d.compare(old) == verdict.Refined ||
-		authority(d.asserted.kind()) > authorityOf(d.facts, old) {
+		Authority(d.asserted.kind()) > authorityOf(d.facts, old) {
 		return nil
 	}
 	return &formats.Dispute{Value: old.Value, Confidence: old.Confidence, Source: old.Sources[len(old.Sources)-1]}

@@ -139,7 +139,7 @@ func (r renameDecision) decide() (events []state.Event, x DisputeNote, err error
 	var last *fact.Version // that holds now or later
 	for _, h := range fact.Timeline(moved, r.present) {
 		if fact.Before(r.present, h.Period.Until) {
-			if last = h.Version; !mayReplace(r.f, r.by, last) {
+			if last = h.Version; !MayReplace(r.f, r.by, last) {
 				return disputed(last)
 			}
 		}
@@ -198,7 +198,7 @@ func (r renameDecision) join(moved, there []*fact.Version) (events []state.Event
 		if after == v {
 			continue
 		}
-		if slices.Contains(there, v) && !mayReplace(r.f, r.by, v) {
+		if slices.Contains(there, v) && !MayReplace(r.f, r.by, v) {
 			return nil, false
 		}
 		events = append(events, state.Event{Put: after})

@@ -267,7 +267,7 @@ func End(f state.Facts, n fact.ID, removal formats.Dispute, now, present time.Ti
 		from = *removal.ValidUntil
 	}
 	for _, v := range fact.Timeline(f.Versions(n), present) {
-		if fact.Before(present, v.Period.Until) && fact.Before(from, v.Period.Until) && hasValue(v.Version, value) && !mayReplace(f, removal.Source, v.Version) {
+		if fact.Before(present, v.Period.Until) && fact.Before(from, v.Period.Until) && hasValue(v.Version, value) && !MayReplace(f, removal.Source, v.Version) {
 			return openDispute(f, removal, v.Version, present)
 		}
 	}
@@ -286,7 +286,7 @@ func retraction(by Source, at time.Time, reason string) formats.Retraction {
 	if by.Kind == KindUser {
 		r.RetractedPerson, by.Person = by.Person, ""
 	}
-	r.RetractedBy = authorOf(by)
+	r.RetractedBy = SourceName(by)
 	return r
 }
 
@@ -330,7 +330,7 @@ func erase(ctx context.Context, s *Store, w Withdrawal) (Withdrawn, error) {
 			r.disputed(x)
 			return events, nil
 		}
-		if slices.ContainsFunc(vs, func(v *fact.Version) bool { return !mayReplace(st, by, v) }) {
+		if slices.ContainsFunc(vs, func(v *fact.Version) bool { return !MayReplace(st, by, v) }) {
 			return nil, refusal.ForUser("the history of [%s] %s holds what somebody of more authority asserted", prose.Name(w.Category), prose.Name(w.Key))
 		}
 		r.Category, r.Key, r.Touched, erased = vs[0].Category, vs[0].Key, ids(vs), vs

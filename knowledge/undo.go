@@ -227,7 +227,7 @@ func (u *undo) mayReplace(v *fact.Version, former int) bool {
 	}
 	w := *v
 	w.Pinned = v.Pinned && old != nil && old.Pinned
-	return mayReplace(u.st, u.by, &w)
+	return MayReplace(u.st, u.by, &w)
 }
 
 // touched are the facts of which the commit changed versions, by name. One without versions has

@@ -18,7 +18,7 @@ func (s *core) Happened(ctx context.Context, after, to time.Time) (list []Step, 
 		list = nil
 		for _, x := range p {
 			for _, h := range x.History {
-				if h.At.After(after) && !h.At.After(to) && (h.From != h.To) {
+				if h.At.After(after) && !h.At.After(to) && h.From != h.To {
 					list = append(list, Step{x.ID, x.Title, h})
 				}
 			}

@@ -108,9 +108,8 @@ func (t *totals) add(n *line) {
 	}
 }
 
-// attribute assigns calls without a session, which are commands, to the session of the agent
-// that ran them, and calls without an agent to the single agent of their session, else to their
-// client.
+// attribute completes calls. One without a session is a command: it gets the session of the agent that
+// ran it. One without an agent gets the single agent of its session, else its client.
 func (t *totals) attribute() {
 	t.attributeCommands()
 	type agents struct {

@@ -46,24 +46,32 @@ func (s *Store) TakeIn(ctx context.Context, client, path string, most int64) (t 
 		return t, err
 	}
 	defer unlock()
+	r, err := s.record(file, t.ID)
+	if err != nil {
+		return t, err
+	}
+	return s.takeIn(ctx, t, r, client, path, most)
+}
+
+// record reads the session that is kept in a file: an empty one, without an id, where there is none yet. It
+// returns ErrErased for one that is not wanted here. The sessions are locked.
+func (s *Store) record(file, id string) (*Record, error) {
 	erased, err := s.erased()
 	if err != nil {
-		return t, err
+		return nil, err
 	}
-	if erased.ids[t.ID] {
-		return t, ErrErased
+	if erased.ids[id] {
+		return nil, ErrErased
 	}
-	record, err := s.read(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		record, err = &Record{file: file, Fold: Fold{Version: foldVersion}}, nil
+	r, err := s.read(file)
+	none := &Record{file: file, Fold: Fold{Version: foldVersion}}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return none, nil
+	case errors.Is(err, errNoSession): // killed within the first line
+		return none, os.Truncate(s.path(file), 0)
 	}
-	if errors.Is(err, errNoSession) { // killed within the first line
-		record, err = &Record{file: file, Fold: Fold{Version: foldVersion}}, os.Truncate(s.path(file), 0)
-	}
-	if err != nil {
-		return t, err
-	}
-	return s.takeIn(ctx, t, record, client, path, most)
+	return r, err
 }
 
 // upToDate reports whether all of a transcript was read, by its size.
@@ -82,17 +90,15 @@ const maxStart = 4 << 20
 // takeIn is TakeIn under the lock.
 func (s *Store) takeIn(ctx context.Context, t Taken, r *Record, client, path string, most int64) (Taken, error) {
 	var batch []transcript.Turn
-	before := r.place
-	place, counts, err := transcript.Read(ctx, client, path, r.place, most, func(x transcript.Turn) error {
+	add := func(x transcript.Turn) error {
 		batch = append(batch, x)
 		return nil
-	})
+	}
+	before := r.place
+	place, counts, err := transcript.Read(ctx, client, path, r.place, most, add)
 	for err == nil && r.ID == "" && len(batch) == 0 && counts.More && place.Offset < maxStart {
 		// A place is kept with a session, and a session begins with its first turn. What comes before is read at once.
-		place, counts, err = transcript.Read(ctx, client, path, place, most, func(x transcript.Turn) error {
-			batch = append(batch, x)
-			return nil
-		})
+		place, counts, err = transcript.Read(ctx, client, path, place, most, add)
 	}
 	t.Counts = counts
 	if errors.Is(err, fs.ErrNotExist) {
@@ -230,20 +236,12 @@ func (s *Store) Note(ctx context.Context, e Events) (t Taken, err error) {
 		return t, err
 	}
 	defer unlock()
-	erased, err := s.erased()
+	r, err := s.record(file, t.ID)
 	if err != nil {
 		return t, err
 	}
-	if erased.ids[t.ID] {
-		return t, ErrErased
-	}
-	r, err := s.read(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		r, err = &Record{file: file, Fold: Fold{Version: foldVersion}}, nil
+	if r.ID == "" {
 		r.Header = s.header(t.ID, e.Client, "", transcript.Session{ID: e.Session, Dir: e.Dir})
-	}
-	if err != nil {
-		return t, err
 	}
 	kept, err := s.unknown(ctx, r, e.Turns)
 	if err != nil || len(kept) == 0 {

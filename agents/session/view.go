@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"leanctx/formats/transcript"
+	"leanctx/internal/args"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
@@ -447,15 +448,9 @@ type Match struct {
 
 // Grep looks through every turn of every session.
 func (s *Store) Grep(ctx context.Context, q Expression) (out Matches, err error) {
-	if err := refusal.Required("regexp", q.Regexp); err != nil {
-		return out, err
-	}
-	if len(q.Regexp) > 1000 {
-		return out, refusal.Argument("regexp", "regexp has %d bytes, more than 1000", len(q.Regexp))
-	}
-	re, err := regexp.Compile(q.Regexp)
+	re, err := args.Regexp(q.Regexp)
 	if err != nil {
-		return out, refusal.Argument("regexp", "regexp %q: %v", prose.Clip(q.Regexp, 60), err)
+		return out, err
 	}
 	if q.Limit, err = refusal.Limit(q.Limit, 50); err != nil {
 		return out, err

@@ -188,7 +188,8 @@ func (x *Index) Vectors(encoder string, texts []Text) [][]float32 {
 	return x.vectors(encoder, texts, &Space{}, func(*opened) bool { return true })
 }
 
-// InMemory is Vectors of those that are kept in memory, see [Index.Keep]. They are in a space.
+// InMemory is Vectors for an index that [Index.Keep] holds in memory, and gives none otherwise. The vectors are
+// in a space.
 func (x *Index) InMemory(encoder string, texts []Text, in *Space) [][]float32 {
 	return x.vectors(encoder, texts, in, func(f *opened) bool { return f.kept != nil })
 }

@@ -8,8 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 )
 
 // AgentType is the type of an agent by its id, which is the type and four or more hex digits.
@@ -20,6 +24,25 @@ func AgentType(id string) string {
 		return ""
 	}
 	return id[:i]
+}
+
+// maxRegexp is the most bytes of a regular expression.
+const maxRegexp = 1000
+
+// Regexp is the regular expression (RE2) of an argument called regexp, which must be given. Errors are a
+// [refusal.ArgumentError] about it.
+func Regexp(text string) (*regexp.Regexp, error) {
+	if err := refusal.Required("regexp", text); err != nil {
+		return nil, err
+	}
+	if len(text) > maxRegexp {
+		return nil, refusal.Argument("regexp", "regexp has %d bytes, more than %d", len(text), maxRegexp)
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return nil, refusal.Argument("regexp", "regexp %q: %v", prose.Clip(text, 60), err)
+	}
+	return re, nil
 }
 
 // MaxPath is the maximum length of a path in bytes.

@@ -109,18 +109,13 @@ func (s *Summary) Salience(t time.Time, r Retrievals) float64 {
 	return min(max(x, 0), 100)
 }
 
-// The marks of a stored summary, beside those of its Pin.
-const (
-	markArchived = 1 << (iota + 2)
-	markDecision
-	markStanding
-	markUser
-	markCritical
-	markUnconfirmed
-	markDemands
-	markForm
-	markLong
-)
+// firstMark is the lowest bit of the marks of a stored summary, beside those of its Pin.
+const firstMark = 1 << 2
+
+// marks are the marks of a summary, from the lowest bit on. A new one comes last.
+func (s *Summary) marks() [9]*bool {
+	return [...]*bool{&s.Archived, &s.Decision, &s.Standing, &s.User, &s.Critical, &s.Unconfirmed, &s.Demands, &s.Form, &s.Long}
+}
 
 // never is the zero time. It stands for a time that there is not.
 var never = time.Time{}.Unix()
@@ -129,32 +124,10 @@ var never = time.Time{}.Unix()
 // names. To change it is another version of the index.
 func (s *Summary) Append(b []byte) []byte {
 	marks := uint64(s.Pinned)
-	if s.Archived {
-		marks |= markArchived
-	}
-	if s.Decision {
-		marks |= markDecision
-	}
-	if s.Standing {
-		marks |= markStanding
-	}
-	if s.User {
-		marks |= markUser
-	}
-	if s.Critical {
-		marks |= markCritical
-	}
-	if s.Unconfirmed {
-		marks |= markUnconfirmed
-	}
-	if s.Demands {
-		marks |= markDemands
-	}
-	if s.Form {
-		marks |= markForm
-	}
-	if s.Long {
-		marks |= markLong
+	for i, is := range s.marks() {
+		if *is {
+			marks |= firstMark << i
+		}
 	}
 	b = binary.AppendUvarint(binary.AppendUvarint(b, marks), uint64(len(s.ID)))
 	b = append(b, s.ID...)
@@ -201,8 +174,9 @@ func ParseSummary(b []byte) (s Summary, rest []byte, err error) {
 	}
 	s.HalfLife, s.Read.Count = time.Duration(number()), int(number())
 	s.Confidence, s.Merit = math.Float64frombits(number()), math.Float64frombits(number())
-	s.Pinned, s.Archived, s.Decision = Pin(marks&3), marks&markArchived != 0, marks&markDecision != 0
-	s.Standing, s.User, s.Critical, s.Unconfirmed = marks&markStanding != 0, marks&markUser != 0, marks&markCritical != 0, marks&markUnconfirmed != 0
-	s.Demands, s.Form, s.Long = marks&markDemands != 0, marks&markForm != 0, marks&markLong != 0
+	s.Pinned = Pin(marks & (firstMark - 1))
+	for i, is := range s.marks() {
+		*is = marks&(firstMark<<i) != 0
+	}
 	return s, b, err
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"leanctx/internal/args"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge"
@@ -21,9 +22,6 @@ type Expression struct {
 	Regexp string `json:"regexp" arg:"1" jsonschema:"regular expression (RE2); (?i) ignores case"`
 	Limit  int    `json:"limit,omitempty" jsonschema:"most matches to show (default 50)"`
 }
-
-// maxRegexp is the most bytes of an expression.
-const maxRegexp = 1000
 
 // Matches are the texts that an expression matches: facts, what they were before,
 // and what agents wrote into diaries.
@@ -53,15 +51,9 @@ type Match struct {
 // Grep looks through every version of every fact, through patterns and gotchas, and
 // through what agents wrote down. It reads all of them.
 func Grep(ctx context.Context, s *knowledge.Store, q Expression) (r Matches, err error) {
-	if err := refusal.Required("regexp", q.Regexp); err != nil {
-		return r, err
-	}
-	if len(q.Regexp) > maxRegexp {
-		return r, refusal.Argument("regexp", "regexp has %d bytes, more than %d", len(q.Regexp), maxRegexp)
-	}
-	re, err := regexp.Compile(q.Regexp)
+	re, err := args.Regexp(q.Regexp)
 	if err != nil {
-		return r, refusal.Argument("regexp", "regexp %q: %v", prose.Clip(q.Regexp, 60), err)
+		return r, err
 	}
 	if q.Limit, err = refusal.Limit(q.Limit, 50); err != nil {
 		return r, err

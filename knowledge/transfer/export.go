@@ -192,7 +192,7 @@ func exportOf(st *state.State, s *knowledge.Store) *formats.Document {
 	return d
 }
 
-// locate has the sources of a document be as they are kept now.
+// locate writes the sources of a document as they would be kept now.
 func locate(s *knowledge.Store, d *formats.Document) {
 	d.Facts, d.Disputes, d.Reminders = slices.Clone(d.Facts), slices.Clone(d.Disputes), slices.Clone(d.Reminders)
 	for i, v := range d.Facts {

@@ -214,7 +214,7 @@ func (a Activity) TextIn(call prose.Syntax) string {
 	return b.String()
 }
 
-// maxKeys is how many facts are named of those that are told as one.
+// maxKeys is how many facts a line names. It counts the others.
 const maxKeys = 6
 
 // Line is the event in one line, without its time.

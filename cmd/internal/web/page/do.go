@@ -146,7 +146,7 @@ func (q *request) press(b button) (text, kind string) {
 			err = q.rejectDisputes(args)
 		}
 		if err == nil {
-			text = strings.Join(append([]string{said(b, a)}, a.Notices...), "\n")
+			text = strings.Join(append([]string{said(a)}, a.Notices...), "\n")
 			if a.Warned() {
 				return text, "warned"
 			}
@@ -200,12 +200,12 @@ func (q *request) stillBelieved() error {
 		if len(seen) == 0 {
 			continue
 		}
-		r, err := call[knowledge.Recalled](q, tool, "recall", map[string]any{"category": name.Category, "key": name.Key, "limit": 100})
+		values, err := q.believed(name)
 		if err != nil {
 			return err
 		}
 		var now, texts []string
-		for _, f := range r.Facts {
+		for _, f := range values {
 			now, texts = append(now, seenValue(f.Value)), append(texts, brief(f.Value))
 		}
 		for _, s := range seen {
@@ -216,6 +216,12 @@ func (q *request) stillBelieved() error {
 		}
 	}
 	return nil
+}
+
+// believed are the values of a fact that are believed now.
+func (q *request) believed(n knowledge.Name) ([]knowledge.Found, error) {
+	r, err := call[knowledge.Recalled](q, tool, "recall", map[string]any{"category": n.Category, "key": n.Key, "limit": 100})
+	return r.Facts, err
 }
 
 // seenValue stands in a form for a value that the page shows: its checksum, and its beginning for people.
@@ -242,7 +248,7 @@ func (q *request) rejectDisputes(confirmed map[string]any) error {
 
 // said tells a person what a button of theirs did. Where values change it is one sentence for all kinds
 // of change; else what the operation answers, without the calls that it suggests.
-func said(b button, a op.Answer) string {
+func said(a op.Answer) string {
 	r, ok := a.Result.(knowledge.Remembered)
 	if !ok || r.Outcome == knowledge.Confirmed || r.Outcome == knowledge.Disputed || r.Outcome == knowledge.Planned || r.Outcome == knowledge.Backdated {
 		return a.RenderPlain()
@@ -276,13 +282,12 @@ func quoted(values []string) string {
 
 // shown adds the value that the page showed to the arguments, if it is still current.
 func (q *request) shown(args map[string]any) error {
-	form := q.PostForm
-	r, err := call[knowledge.Recalled](q, tool, "recall", map[string]any{"category": form.Get("category"), "key": form.Get("key"), "limit": 100})
+	values, err := q.believed(knowledge.Name{Category: q.PostForm.Get("category"), Key: q.PostForm.Get("key")})
 	if err != nil {
 		return err
 	}
-	for _, f := range r.Facts {
-		if f.ID == form.Get("id") {
+	for _, f := range values {
+		if f.ID == q.PostForm.Get("id") {
 			args["category"], args["key"], args["value"], args["confidence"] = f.Category, f.Key, f.Value, f.Confidence
 			return nil
 		}
