@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"leanctx/formats/transcript"
@@ -224,7 +225,11 @@ type Events struct {
 	Turns           []transcript.Turn
 }
 
-// Note takes in turns that hooks told. Each has an id of its own.
+// doubleSeconds is within how many seconds two equal turns that hooks told are one: the hooks of two clients may report one
+// session.
+const doubleSeconds = 10
+
+// Note takes in turns that hooks told.
 func (s *Store) Note(ctx context.Context, e Events) (t Taken, err error) {
 	if e.Session == "" || len(e.Turns) == 0 {
 		return t, nil
@@ -243,9 +248,26 @@ func (s *Store) Note(ctx context.Context, e Events) (t Taken, err error) {
 	if r.ID == "" {
 		r.Header = s.header(t.ID, e.Client, "", transcript.Session{ID: e.Session, Dir: e.Dir})
 	}
-	kept, err := s.unknown(ctx, r, e.Turns)
-	if err != nil || len(kept) == 0 {
+	before := make(map[key]bool, len(e.Turns)*(doubleSeconds+1))
+	keys := func(x transcript.Turn) (list []key) {
+		for n := range doubleSeconds + 1 {
+			list = append(list, keyOf(turnID(&x), x.At.Add(-time.Duration(n)*time.Second)))
+		}
+		return list
+	}
+	for _, x := range e.Turns {
+		for _, k := range keys(x) {
+			before[k] = false
+		}
+	}
+	if err := s.markKnown(ctx, r, before); err != nil {
 		return t, err
+	}
+	kept := slices.DeleteFunc(slices.Clone(e.Turns), func(x transcript.Turn) bool {
+		return slices.ContainsFunc(keys(x), func(k key) bool { return before[k] || slices.Contains(r.extra, k) })
+	})
+	if len(kept) == 0 {
+		return t, nil
 	}
 	t.Turns = len(kept)
 	return t, s.write(r, kept, "", &transcript.Place{}, true)

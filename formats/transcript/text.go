@@ -39,6 +39,9 @@ var notSaid = []string{
 	"Another language model started to solve this problem",
 }
 
+// Said is what the user said in a prompt, without what the client put beside it; empty if the user said nothing.
+func Said(prompt string) string { return said(prompt) }
+
 // said is what the user said in a message, without what was put beside it; empty if the user said nothing.
 func said(text string) string {
 	for _, head := range notSaid {

@@ -9,6 +9,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// Called is the turn of a call of a tool that a client's hook tells of: the tool's arguments, which are JSON, what it gave,
+// and whether it succeeded, if the hook says so.
+func Called(id, tool string, arguments []byte, gave string, ok *bool) Turn {
+	c := newCall(id, tool, arguments)
+	c.OK = ok
+	return c.turn(gave)
+}
+
 // newCall is a call of a tool with these arguments, which are JSON.
 func newCall(id, tool string, arguments jsontext.Value) Call {
 	c := Call{ID: id, Tool: tool}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"leanctx/agents/session"
 	"leanctx/cmd/internal/cli"
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/hook"
@@ -30,7 +31,7 @@ const hookLong = `Answer an event of a client's session. Clients call it, becaus
 	`It reads and writes the client's JSON. It prints nothing when it has nothing to say, or when something is wrong: see logs/hook.log in the data directory. ` +
 	`It ends within a second, with exit code 0.
 
-Events: session-start user-prompt pre-tool post-tool pre-compact session-end stop subagent-start`
+Events: session-start user-prompt pre-tool post-tool pre-compact session-end stop subagent-start subagent-stop`
 
 // hookHelp runs if no client is named.
 func (r *run) hookHelp(context.Context, cli.Globals) error {
@@ -73,8 +74,8 @@ type hookCalls struct{ stores *stores }
 
 // open opens the project of a session without creating anything. It returns nil if the
 // settings switch hooks off.
-func (c hookCalls) open(ctx context.Context, session *hook.Session) (hook.ProjectView, error) {
-	sc := op.Scope{Project: c.place(session.Dir), Agent: c.stores.config.Agent}
+func (c hookCalls) open(ctx context.Context, of *hook.Session) (hook.ProjectView, error) {
+	sc := op.Scope{Project: c.place(of.Dir), Agent: c.stores.config.Agent}
 	settings, _, err := c.stores.settings(sc)
 	if err != nil || !settings.Hooks {
 		return nil, err
@@ -92,7 +93,7 @@ func (c hookCalls) open(ctx context.Context, session *hook.Session) (hook.Projec
 		roots = append(roots, filepath.FromSlash(place.Root))
 	}
 	store, err := w.factStore()
-	return session.In(hook.Stores{
+	return of.In(hook.Stores{
 		Known: p.Known, Hash: p.Hash, Roots: roots, Agent: sc.Agent, Diary: settings.AutoDiary,
 		Stamp: p.at.factStamp,
 		Uncommitted: func(ctx context.Context, file string) bool {
@@ -100,6 +101,12 @@ func (c hookCalls) open(ctx context.Context, session *hook.Session) (hook.Projec
 			return err == nil && len(out) > 0
 		},
 		Facts: store, Agents: w.agents, Tasks: w.tasks, Shares: w.shares, Close: c.stores.close,
+		Sessions: func() (*session.Store, error) {
+			if w.keepsSessions() != nil {
+				return nil, nil
+			}
+			return w.sessions()
+		},
 	}), err
 }
 

@@ -153,7 +153,7 @@ func (c sessionCommands) turn(ctx context.Context, sc op.Scope, off bool) (plain
 }
 
 // keptHere is the one line that tells that sessions are kept.
-const keptHere plainText = "What lean-ctx session import takes in is kept on this machine alone, redacted: lean-ctx session list. To switch that off: lean-ctx session off (this project), or \"sessions\": \"off\" in config.json."
+const keptHere plainText = "From now on what is said and done in sessions is kept on this machine alone, redacted: lean-ctx session list. To switch that off: lean-ctx session off (this project), or \"sessions\": \"off\" in config.json."
 
 // importing says which sessions are to be taken in.
 type importing struct {

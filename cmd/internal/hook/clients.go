@@ -22,11 +22,12 @@ const (
 	SessionEnd    = "session-end"
 	Stop          = "stop"
 	SubagentStart = "subagent-start"
+	SubagentStop  = "subagent-stop"
 )
 
 // Events lists them.
 func Events() []string {
-	return []string{SessionStart, UserPrompt, PreTool, PostTool, PreCompact, SessionEnd, Stop, SubagentStart}
+	return []string{SessionStart, UserPrompt, PreTool, PostTool, PreCompact, SessionEnd, Stop, SubagentStart, SubagentStop}
 }
 
 // client is one row of the table. Its JSON is a template (templates.go).
@@ -113,6 +114,7 @@ func clients() []client {
 				{"PostToolUse", PostTool, "Read|Edit|MultiEdit|Write|NotebookEdit|mcp__lean-ctx__ctx_knowledge", 5},
 				{"PreCompact", PreCompact, "manual|auto", 10},
 				{"SubagentStart", SubagentStart, "", 5},
+				{"SubagentStop", SubagentStop, "", 5},
 				{"SessionEnd", SessionEnd, "", 10},
 			},
 			entry: commandHook, grouped: true,

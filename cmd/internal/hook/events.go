@@ -61,32 +61,42 @@ type Call struct {
 	Open func(ctx context.Context, s *Session) (ProjectView, error)
 }
 
-// Run answers an event in the client's JSON, or with nothing. It takes at most [Deadline],
-// or until the deadline of ctx if that has one. It logs errors in logs/hook.log.
-func (c Call) Run(ctx context.Context) []byte {
+// Run answers an event in the client's JSON, or with nothing, and then keeps what was said in the
+// session. It takes at most [Deadline], or until the deadline of ctx if that has one. It logs errors
+// in logs/hook.log.
+func (c Call) Run(ctx context.Context) (answer []byte) {
 	if _, limited := ctx.Deadline(); !limited {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, Deadline)
 		defer cancel()
 	}
-	done := make(chan []byte, 1)
+	answered, kept := make(chan []byte, 1), make(chan struct{})
 	go func() {
-		answer, err := c.answer(ctx)
+		defer close(kept)
+		answer, keep, err := c.answer(ctx)
 		if err != nil {
 			c.log("no answer", err)
 		}
-		done <- answer
+		answered <- answer
+		if keep != nil {
+			keep(ctx)
+		}
 	}()
 	select {
-	case answer := <-done:
-		return answer
+	case answer = <-answered:
 	case <-ctx.Done():
 		c.log("given up", context.Cause(ctx))
 		return nil // the rest ends with the process
 	}
+	select {
+	case <-kept:
+	case <-ctx.Done(): // what was not taken in waits for the next event
+	}
+	return answer
 }
 
-func (c Call) answer(ctx context.Context) (out []byte, err error) {
+// answer finds the answer to an event. keep is what is left to do after it; nil: nothing.
+func (c Call) answer(ctx context.Context) (out []byte, keep func(context.Context), err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			out, err = nil, fmt.Errorf("internal error: %v", cause)
@@ -96,14 +106,14 @@ func (c Call) answer(ctx context.Context) (out []byte, err error) {
 		c.Event = UserPrompt
 	}
 	if !slices.Contains(Names(), c.Client) {
-		return nil, fmt.Errorf("unknown client %q", c.Client)
+		return nil, nil, fmt.Errorf("unknown client %q", c.Client)
 	}
 	if !slices.Contains(Events(), c.Event) {
-		return nil, fmt.Errorf("unknown event %q", c.Event)
+		return nil, nil, fmt.Errorf("unknown event %q", c.Event)
 	}
 	in, err := read(c.In)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	c.Client = in.client(c.Client)
 	if dir := in.dir(); dir != "" {
@@ -112,9 +122,20 @@ func (c Call) answer(ctx context.Context) (out []byte, err error) {
 	s := c.session(in)
 	v, err := c.Open(ctx, s)
 	if err != nil || v == nil {
-		return nil, err
+		return nil, nil, err
 	}
+	if k, ok := v.(keepingView); ok {
+		keep = c.keeping(k, in, s)
+	}
+	out, err = c.told(ctx, v, in, s)
+	return out, keep, err
+}
+
+// told is what a session is told at an event.
+func (c Call) told(ctx context.Context, v ProjectView, in input, s *Session) (out []byte, err error) {
 	switch c.Event {
+	case SubagentStop:
+		return nil, nil
 	case PreCompact, SessionEnd, Stop:
 		err = v.Conclude(ctx)
 		if x, ok := v.(endingView); ok && c.Event == SessionEnd {

@@ -63,6 +63,9 @@ type trace struct {
 	Edited  []string  `json:"edited,omitempty"`  // files that the session has changed, from the project's root
 	Reader  string    `json:"reader,omitempty"`  // the subagent that was told; empty: the session itself
 	Reset   bool      `json:"reset,omitempty"`   // what was told before is no longer in the context
+	// Transcript is where the client writes down the session, at its start. The next session's start takes in what a client
+	// that was killed has left there.
+	Transcript string `json:"transcript,omitempty"`
 }
 
 // Told is a fact that was told.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"leanctx/agents"
+	"leanctx/agents/session"
 	"leanctx/agents/share"
 	"leanctx/formats"
 	"leanctx/internal/prose"
@@ -39,9 +40,12 @@ type Stores struct {
 	Tasks  func() (*tasks.Store, error)
 	Shares func() (*share.Store, error)
 	Close  func() error // all that were opened
+	// Sessions opens what was said in the project's sessions; nil without an error: they are not kept.
+	Sessions func() (*session.Store, error)
 
 	session   *Session
-	coworkers *coworkers // nil until an event needs them
+	sessions  *session.Store // nil until an event needs them
+	coworkers *coworkers     // nil until an event needs them
 }
 
 // In says in which project the session is.

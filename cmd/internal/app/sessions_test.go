@@ -1,0 +1,285 @@
+package app
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"leanctx/agents/session"
+	"leanctx/internal/journal"
+)
+
+// transcribed puts a transcript of a real client where the client keeps it, as if it had worked in the test's project. It
+// gives the lines, and the path of the file, which is not there yet.
+func transcribed(t *testing.T, dir, fixture, place string) (lines []string, path string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "formats", "transcript", "testdata", filepath.FromSlash(fixture)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(dir, filepath.FromSlash(place))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	quoted, err := json.Marshal(filepath.Join(dir, "my-app"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := regexp.MustCompile(`"cwd":"[^"]*"`).ReplaceAllString(string(text), `"cwd":`+strings.ReplaceAll(string(quoted), "$", "$$"))
+	return strings.SplitAfter(moved, "\n"), path
+}
+
+func written(t *testing.T, path string, lines []string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// told is an event of a client that writes a transcript. It must say nothing.
+func told(t *testing.T, client, event, name, path, more string) {
+	t.Helper()
+	if out := hooked(t, client, event, name, fmt.Sprintf(`,"transcript_path":%q%s`, path, more)); out != "" {
+		t.Errorf("%s %s: the hook said %s", client, event, out)
+	}
+}
+
+// listed are the sessions of the test's project.
+func listed(t *testing.T) []session.Summary {
+	t.Helper()
+	var x session.Sessions
+	if err := json.Unmarshal([]byte(ran(t, "session", "list", "--json")), &x); err != nil {
+		t.Fatal(err)
+	}
+	return x.Sessions
+}
+
+// clientSessions are the transcripts of three real clients.
+var clientSessions = []struct{ client, fixture, place, name, begun, end string }{
+	{"claude-code", "claude-code-2.1.197/session.jsonl", ".claude/projects/-p/e3025ff2-dffb-4c66-9ba6-280d057f55d1.jsonl", "e3025ff2-dffb-4c66-9ba6-280d057f55d1", "user-prompt", "session-end"},
+	{"codex", "codex-0.171.0/session.jsonl", ".codex/sessions/2026/11/22/rollout-2026-11-22T14-05-00-019f8aa1-c3a4-7c2e-9d11-0123456789ab.jsonl", "019f8aa1-c3a4-7c2e-9d11-0123456789ab", "user-prompt", "session-end"},
+	{"gemini", "gemini-0.61.0/chats/session.jsonl", ".gemini/tmp/p/chats/session-2026-11-22T14-05-1a2b3c4d.jsonl", "1a2b3c4d", "user-prompt", "session-end"},
+}
+
+// Whatever pieces the client has written when its hooks run, all is kept, once, as an import keeps it. A hook says
+// nothing of it.
+func TestHooksKeepWhatClientsWriteDown(t *testing.T) {
+	for _, c := range clientSessions {
+		t.Run(c.client, func(t *testing.T) {
+			want := func() session.Summary {
+				dir := home(t)
+				ran(t, "session", "on")
+				lines, path := transcribed(t, dir, c.fixture, c.place)
+				written(t, path, lines)
+				ran(t, "session", "import", path)
+				return listed(t)[0]
+			}()
+			dir := home(t)
+			ran(t, "session", "on")
+			lines, path := transcribed(t, dir, c.fixture, c.place)
+			told(t, c.client, "session-start", c.name, path, `,"source":"startup"`) // the transcript is not there yet
+			told(t, c.client, "user-prompt", c.name, path, `,"prompt":"hello there"`)
+			for i, event := range []string{"user-prompt", "post-tool", "pre-compact", "stop", "session-end"} {
+				n := len(lines) * (i + 1) / 5
+				text := strings.Join(lines[:n], "")
+				if i < 4 { // the client is in the middle of a line
+					text += lines[n][:len(lines[n])/2]
+				}
+				written(t, path, []string{text})
+				told(t, c.client, event, c.name, path, fmt.Sprintf(`,"prompt":"hello %d"`, i))
+			}
+			got := listed(t)
+			if len(got) != 1 || got[0].Turns != want.Turns || got[0].Title != want.Title || got[0].Prompts != want.Prompts || want.Turns == 0 {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+		})
+	}
+}
+
+// What a killed client left is kept at the next start of a session, of whatever client.
+func TestWhatAKilledClientLeftIsKept(t *testing.T) {
+	dir := home(t)
+	ran(t, "session", "on")
+	c := clientSessions[0]
+	lines, path := transcribed(t, dir, c.fixture, c.place)
+	told(t, c.client, "session-start", c.name, path, "")
+	told(t, c.client, "user-prompt", c.name, path, `,"prompt":"hello there"`)
+	written(t, path, lines)
+	if got := listed(t); len(got) != 0 {
+		t.Fatal(got)
+	}
+	told(t, "gemini", "session-start", "another", filepath.Join(dir, "none.jsonl"), "")
+	if got := listed(t); len(got) != 1 || got[0].Turns != 20 {
+		t.Error(got)
+	}
+}
+
+// A subagent is a session of its own.
+func TestHooksKeepSubagents(t *testing.T) {
+	dir := home(t)
+	ran(t, "session", "on")
+	c := clientSessions[0]
+	lines, path := transcribed(t, dir, "claude-code-2.1.197/agent-a38da863dc4c5ae44.jsonl", ".claude/projects/-p/e3025ff2-dffb-4c66-9ba6-280d057f55d1/subagents/agent-a38da863dc4c5ae44.jsonl")
+	// A compaction names a subagent that is none.
+	told(t, c.client, "subagent-stop", c.name, filepath.Join(dir, "main.jsonl"), fmt.Sprintf(`,"agent_type":"","agent_transcript_path":%q`, path))
+	written(t, path, lines)
+	told(t, c.client, "subagent-stop", c.name, filepath.Join(dir, "main.jsonl"), fmt.Sprintf(`,"agent_id":"a38da863dc4c5ae44","agent_transcript_path":%q`, path))
+	if got := listed(t); len(got) != 1 || got[0].Parent == "" || got[0].Turns == 0 {
+		t.Error(got)
+	}
+}
+
+// Nothing is kept without consent, or when that is switched off, or of another project; and an erased session stays away.
+func TestHooksKeepNothingThatIsNotWanted(t *testing.T) {
+	c := clientSessions[0]
+	begin := func(t *testing.T) (dir, path string) {
+		dir = home(t)
+		ran(t, "knowledge", "remember", "JWT RS256", "-c", "architecture", "-k", "auth")
+		lines, path := transcribed(t, dir, c.fixture, c.place)
+		written(t, path, lines)
+		return dir, path
+	}
+	all := func(t *testing.T, path string) {
+		t.Helper()
+		for _, event := range []string{"user-prompt", "post-tool", "session-end", "session-start"} {
+			hooked(t, c.client, event, c.name, fmt.Sprintf(`,"transcript_path":%q,"prompt":"hello there"`, path))
+		}
+		if got := listed(t); len(got) != 0 {
+			t.Error("kept:", got)
+		}
+	}
+	silent := func(t *testing.T, dir string) {
+		t.Helper()
+		if log, err := os.ReadFile(filepath.Join(dir, "data", "logs", "hook.log")); err == nil {
+			t.Errorf("the log has %s", log)
+		}
+	}
+	t.Run("without consent", func(t *testing.T) {
+		dir, path := begin(t)
+		all(t, path)
+		silent(t, dir)
+		logs, err := filepath.Glob(filepath.Join(dir, "data", "logs", "briefings", "*"))
+		if err != nil || len(logs) == 0 {
+			t.Fatal(logs, err)
+		}
+		if text, err := os.ReadFile(logs[0]); err != nil || strings.Contains(string(text), ".claude") {
+			t.Errorf("%v: the log names a transcript: %s", err, text)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "data", "sessions")); err == nil {
+			t.Error("there is a folder for sessions")
+		}
+	})
+	t.Run("off", func(t *testing.T) {
+		dir, path := begin(t)
+		ran(t, "session", "on")
+		ran(t, "session", "off")
+		all(t, path)
+		silent(t, dir)
+	})
+	t.Run("hooks off", func(t *testing.T) {
+		_, path := begin(t)
+		ran(t, "session", "on")
+		t.Setenv("LEAN_CTX_HOOKS", "off")
+		all(t, path)
+	})
+	t.Run("of another project", func(t *testing.T) {
+		dir, path := begin(t)
+		ran(t, "session", "on")
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		written(t, path, []string{strings.ReplaceAll(string(text), "my-app", "your-app")})
+		all(t, path)
+		silent(t, dir)
+	})
+	t.Run("erased", func(t *testing.T) {
+		dir, path := begin(t)
+		ran(t, "session", "on")
+		told(t, c.client, "session-end", c.name, path, "")
+		ran(t, "session", "erase", listed(t)[0].ID)
+		all(t, path)
+		silent(t, dir)
+	})
+}
+
+// A client without transcripts is known by what its hooks tell. Two clients' hooks may report one session.
+func TestHooksKeepWhatTheyAreTold(t *testing.T) {
+	home(t)
+	ran(t, "session", "on")
+	for _, client := range []string{"copilot", "vscode"} {
+		hooked(t, client, "user-prompt", "0f8fad5b-d9cb-469f", `,"prompt":"use pnpm from now on, my token is ghp_16C7e42F292c6912E7710c838347Ae178B4a"`)
+	}
+	hooked(t, "copilot", "post-tool", "0f8fad5b-d9cb-469f", `,"toolName":"bash","toolArgs":"{\"command\":\"pnpm test\"}","toolResult":{"resultType":"failure","textResultForLlm":"1 test failed"}`)
+	hooked(t, "copilot", "post-tool", "0f8fad5b-d9cb-469f", `,"toolName":"ctx_knowledge","toolArgs":{"action":"remember","category":"tools","key":"pm","value":"pnpm"},"toolResult":{"resultType":"success","textResultForLlm":"Remembered"}`)
+	hooked(t, "cursor", "session-end", "77aa88bb", `,"text":"done"`)
+	var found []session.Summary
+	for _, x := range listed(t) {
+		if x.Client == "copilot" {
+			found = append(found, x)
+		}
+	}
+	if len(found) != 1 || found[0].Prompts != 1 || found[0].Turns != 3 || found[0].Facts != 1 || len(listed(t)) != 2 {
+		t.Fatal(listed(t))
+	}
+	shown := ran(t, "session", "show", found[0].ID, "--turns", "all")
+	for _, want := range []string{"user:\n  use pnpm from now on, my token is [REDACTED:", "tool bash (failed) pnpm test:\n  1 test failed", "tool ctx_knowledge remember tools/pm"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("%q is not in %s", want, shown)
+		}
+	}
+}
+
+// A hook does not wait for another one that takes in.
+func TestAHookDoesNotWaitForAnother(t *testing.T) {
+	dir := home(t)
+	ran(t, "session", "on")
+	c := clientSessions[0]
+	lines, path := transcribed(t, dir, c.fixture, c.place)
+	written(t, path, lines[:4])
+	told(t, c.client, "user-prompt", c.name, path, `,"prompt":"hello there"`)
+	folders, err := filepath.Glob(filepath.Join(dir, "data", "sessions", "*", "lock"))
+	if err != nil || len(folders) != 1 {
+		t.Fatal(folders, err)
+	}
+	release := holds(t, filepath.Dir(folders[0]))
+	written(t, path, lines)
+	before := listed(t)[0].Turns
+	began := time.Now()
+	told(t, c.client, "session-end", c.name, path, "")
+	if took := time.Since(began); took > 5*time.Second {
+		t.Error("it waited", took)
+	}
+	if got := listed(t)[0].Turns; got != before {
+		t.Error("taken in under another's lock:", got)
+	}
+	release()
+	told(t, c.client, "session-end", c.name, path, "")
+	if got := listed(t)[0].Turns; got != 20 {
+		t.Error(got)
+	}
+}
+
+// holds takes the lock of a project's sessions, as another process that takes in does.
+func holds(t *testing.T, dir string) (release func()) {
+	t.Helper()
+	root, err := journal.OpenDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock, ok, err := journal.TryLock(root, "lock")
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	return func() {
+		if err := errors.Join(lock.Unlock(), root.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"leanctx/agents/session"
+	"leanctx/formats/transcript"
+)
+
+// The most bytes of a transcript that an event takes in. What does not fit waits for the next event.
+const (
+	besidePrompt = 256 << 10
+	besideOthers = 1 << 20
+)
+
+// keepingView is a [ProjectView] that keeps what was said in sessions.
+type keepingView interface {
+	Keeps() bool
+	Keep(ctx context.Context, x saying) error
+}
+
+// saying is what an event tells of what was said.
+type saying struct {
+	client     string
+	transcript string // the client writes the session down there; empty: it names none
+	most       int64  // bytes of it to take in
+	left       bool   // take in what clients that were killed have left
+	session    string // the client's name of it
+	dir        string
+	turns      []transcript.Turn // where there is no transcript: what the hook itself was told
+}
+
+// keeping is what an event has to keep, as a function that does so; nil: nothing. It says nothing: not to the client, and
+// an error goes into the log.
+func (c Call) keeping(v keepingView, in input, s *Session) func(context.Context) {
+	x := saying{client: c.Client, session: in.session(), dir: c.Dir, most: besideOthers}
+	switch c.Event {
+	case SessionStart:
+		x.left = true
+	case UserPrompt:
+		x.most = besidePrompt
+	case PostTool, PreCompact, SessionEnd, Stop:
+	case SubagentStop:
+		x.transcript = in.text("agent_transcript_path")
+	default:
+		return nil
+	}
+	if slices.Contains(transcript.Names(), c.Client) {
+		if c.Event != SubagentStop {
+			x.transcript = in.text("transcript_path")
+		}
+	} else {
+		x.turns = c.heard(in)
+	}
+	if x.transcript == "" && len(x.turns) == 0 && !x.left || !v.Keeps() {
+		return nil
+	}
+	if (c.Event == SessionStart || c.Event == UserPrompt) && c.clean(x.transcript) == x.transcript {
+		s.event.Transcript = x.transcript
+	}
+	return func(ctx context.Context) {
+		defer func() {
+			if cause := recover(); cause != nil {
+				c.log("not kept", fmt.Errorf("internal error: %v", cause))
+			}
+		}()
+		err := v.Keep(ctx, x)
+		for _, silent := range []error{session.ErrBusy, session.ErrElsewhere, session.ErrErased} {
+			if errors.Is(err, silent) {
+				return
+			}
+		}
+		if err != nil {
+			c.log("not kept", err)
+		}
+	}
+}
+
+// heard are the turns that an event itself tells: a prompt, an answer, a call of a tool.
+func (c Call) heard(in input) (turns []transcript.Turn) {
+	turn := func(role, text string) {
+		if text != "" {
+			turns = append(turns, transcript.Turn{ID: shortHash(in.session(), role, text), Role: role, Text: text})
+		}
+	}
+	switch c.Event {
+	case UserPrompt:
+		if prompt := transcript.Said(in.prompt()); prompt != "" && !isCommand(prompt) {
+			turn(transcript.User, prompt)
+		}
+	case Stop, SessionEnd:
+		turn(transcript.Agent, in.text("last_assistant_message", "prompt_response", "response", "text"))
+	case PostTool:
+		name := in.text("tool_name", "toolName", "tool")
+		inner, _ := in["postToolUse"].(map[string]any)
+		if name == "" {
+			name = input(inner).text("toolName", "tool_name", "tool")
+		}
+		if name == "" {
+			return nil
+		}
+		arguments := in.arguments(inner)
+		gave, ok := in.gave(inner)
+		id := in.text("tool_use_id", "toolUseId")
+		if id == "" {
+			id = shortHash(in.session(), name, string(arguments))
+		}
+		turns = append(turns, transcript.Called(id, name, arguments, gave, ok))
+	}
+	return turns
+}
+
+// arguments are what a tool was asked, as JSON.
+func (in input) arguments(inner input) []byte {
+	for _, from := range []input{in, inner} {
+		for _, name := range []string{"tool_input", "toolInput", "toolArgs", "input", "args", "parameters"} {
+			switch x := from[name].(type) {
+			case string: // an object as text, or a text
+				if json.Valid([]byte(x)) {
+					return []byte(x)
+				}
+				text, _ := json.Marshal(x) // a string has a form
+				return text
+			case map[string]any:
+				text, _ := json.Marshal(x) // it was decoded from JSON
+				return text
+			}
+		}
+	}
+	return nil
+}
+
+// gave is what a tool gave, and whether it succeeded, if the event says so.
+func (in input) gave(inner input) (text string, ok *bool) {
+	for _, from := range []input{in, inner} {
+		for _, name := range []string{"tool_response", "tool_output", "toolResult", "tool_result", "result", "output"} {
+			switch x := from[name].(type) {
+			case string:
+				text = x
+			case map[string]any:
+				text = input(x).text("textResultForLlm", "llmContent", "output", "stdout", "content", "text")
+				if more := input(x).text("stderr", "error"); more != "" && more != text {
+					text += "\n" + more
+				}
+				switch kind := input(x).text("resultType"); kind {
+				case "success":
+					ok = new(true)
+				case "failure", "error":
+					ok = new(false)
+				}
+			default:
+				continue
+			}
+			if success, told := from["success"].(bool); told {
+				ok = new(success)
+			}
+			return text, ok
+		}
+	}
+	return "", nil
+}
+
+// Keeps reports whether what is said in the project is kept.
+func (p *Stores) Keeps() bool {
+	if p.sessions == nil && p.Sessions != nil {
+		p.sessions, _ = p.Sessions() // settings that cannot be read are reported by what else reads them
+	}
+	return p.sessions != nil
+}
+
+// Keep takes in what was said in the session since the last time.
+func (p *Stores) Keep(ctx context.Context, x saying) (err error) {
+	store := p.sessions
+	if len(x.turns) > 0 {
+		for i := range x.turns {
+			x.turns[i].At = p.session.event.At
+		}
+		_, err = store.Note(ctx, session.Events{Client: x.client, Session: x.session, Dir: x.dir, Turns: x.turns})
+	}
+	if x.transcript != "" {
+		_, err = store.TakeIn(ctx, x.client, x.transcript, x.most)
+	}
+	if x.left && err == nil {
+		err = p.keepLeft(ctx, x)
+	}
+	return err
+}
+
+// keepLeft takes in what other sessions have left: those that hooks saw begin in the last days, and those whose records are
+// the newest.
+func (p *Stores) keepLeft(ctx context.Context, x saying) error {
+	var files []session.Source
+	for _, e := range slices.Backward(p.session.log) {
+		if e.Transcript != "" {
+			files = append(files, session.Source{Client: e.Client, Path: e.Transcript})
+		}
+	}
+	return p.sessions.TakeInLeft(ctx, files, x.transcript, x.most)
+}
