@@ -50,8 +50,8 @@ func told(t *testing.T, client, event, name, path, more string) {
 	}
 }
 
-// listed are the sessions of the test's project.
-func listed(t *testing.T) []session.Summary {
+// sessionsOf are the sessions of the test's project.
+func sessionsOf(t *testing.T) []session.Summary {
 	t.Helper()
 	var x session.Sessions
 	if err := json.Unmarshal([]byte(ran(t, "session", "list", "--json")), &x); err != nil {
@@ -78,7 +78,7 @@ func TestHooksKeepWhatClientsWriteDown(t *testing.T) {
 				lines, path := transcribed(t, dir, c.fixture, c.place)
 				written(t, path, lines)
 				ran(t, "session", "import", path)
-				return listed(t)[0]
+				return sessionsOf(t)[0]
 			}()
 			dir := home(t)
 			ran(t, "session", "on")
@@ -94,7 +94,7 @@ func TestHooksKeepWhatClientsWriteDown(t *testing.T) {
 				written(t, path, []string{text})
 				told(t, c.client, event, c.name, path, fmt.Sprintf(`,"prompt":"hello %d"`, i))
 			}
-			got := listed(t)
+			got := sessionsOf(t)
 			if len(got) != 1 || got[0].Turns != want.Turns || got[0].Title != want.Title || got[0].Prompts != want.Prompts || want.Turns == 0 {
 				t.Errorf("got %+v, want %+v", got, want)
 			}
@@ -111,11 +111,11 @@ func TestWhatAKilledClientLeftIsKept(t *testing.T) {
 	told(t, c.client, "session-start", c.name, path, "")
 	told(t, c.client, "user-prompt", c.name, path, `,"prompt":"hello there"`)
 	written(t, path, lines)
-	if got := listed(t); len(got) != 0 {
+	if got := sessionsOf(t); len(got) != 0 {
 		t.Fatal(got)
 	}
 	told(t, "gemini", "session-start", "another", filepath.Join(dir, "none.jsonl"), "")
-	if got := listed(t); len(got) != 1 || got[0].Turns != 20 {
+	if got := sessionsOf(t); len(got) != 1 || got[0].Turns != 20 {
 		t.Error(got)
 	}
 }
@@ -130,7 +130,7 @@ func TestHooksKeepSubagents(t *testing.T) {
 	told(t, c.client, "subagent-stop", c.name, filepath.Join(dir, "main.jsonl"), fmt.Sprintf(`,"agent_type":"","agent_transcript_path":%q`, path))
 	written(t, path, lines)
 	told(t, c.client, "subagent-stop", c.name, filepath.Join(dir, "main.jsonl"), fmt.Sprintf(`,"agent_id":"a38da863dc4c5ae44","agent_transcript_path":%q`, path))
-	if got := listed(t); len(got) != 1 || got[0].Parent == "" || got[0].Turns == 0 {
+	if got := sessionsOf(t); len(got) != 1 || got[0].Parent == "" || got[0].Turns == 0 {
 		t.Error(got)
 	}
 }
@@ -150,7 +150,7 @@ func TestHooksKeepNothingThatIsNotWanted(t *testing.T) {
 		for _, event := range []string{"user-prompt", "post-tool", "session-end", "session-start"} {
 			hooked(t, c.client, event, c.name, fmt.Sprintf(`,"transcript_path":%q,"prompt":"hello there"`, path))
 		}
-		if got := listed(t); len(got) != 0 {
+		if got := sessionsOf(t); len(got) != 0 {
 			t.Error("kept:", got)
 		}
 	}
@@ -203,7 +203,7 @@ func TestHooksKeepNothingThatIsNotWanted(t *testing.T) {
 		dir, path := begin(t)
 		ran(t, "session", "on")
 		told(t, c.client, "session-end", c.name, path, "")
-		ran(t, "session", "erase", listed(t)[0].ID)
+		ran(t, "session", "erase", sessionsOf(t)[0].ID)
 		all(t, path)
 		silent(t, dir)
 	})
@@ -220,13 +220,13 @@ func TestHooksKeepWhatTheyAreTold(t *testing.T) {
 	hooked(t, "copilot", "post-tool", "0f8fad5b-d9cb-469f", `,"toolName":"ctx_knowledge","toolArgs":{"action":"remember","category":"tools","key":"pm","value":"pnpm"},"toolResult":{"resultType":"success","textResultForLlm":"Remembered"}`)
 	hooked(t, "cursor", "session-end", "77aa88bb", `,"text":"done"`)
 	var found []session.Summary
-	for _, x := range listed(t) {
+	for _, x := range sessionsOf(t) {
 		if x.Client == "copilot" {
 			found = append(found, x)
 		}
 	}
-	if len(found) != 1 || found[0].Prompts != 1 || found[0].Turns != 3 || found[0].Facts != 1 || len(listed(t)) != 2 {
-		t.Fatal(listed(t))
+	if len(found) != 1 || found[0].Prompts != 1 || found[0].Turns != 3 || found[0].Facts != 1 || len(sessionsOf(t)) != 2 {
+		t.Fatal(sessionsOf(t))
 	}
 	shown := ran(t, "session", "show", found[0].ID, "--turns", "all")
 	for _, want := range []string{"user:\n  use pnpm from now on, my token is [REDACTED:", "tool bash (failed) pnpm test:\n  1 test failed", "tool ctx_knowledge remember tools/pm"} {
@@ -250,18 +250,18 @@ func TestAHookDoesNotWaitForAnother(t *testing.T) {
 	}
 	release := holds(t, filepath.Dir(folders[0]))
 	written(t, path, lines)
-	before := listed(t)[0].Turns
+	before := sessionsOf(t)[0].Turns
 	began := time.Now()
 	told(t, c.client, "session-end", c.name, path, "")
 	if took := time.Since(began); took > 5*time.Second {
 		t.Error("it waited", took)
 	}
-	if got := listed(t)[0].Turns; got != before {
+	if got := sessionsOf(t)[0].Turns; got != before {
 		t.Error("taken in under another's lock:", got)
 	}
 	release()
 	told(t, c.client, "session-end", c.name, path, "")
-	if got := listed(t)[0].Turns; got != 20 {
+	if got := sessionsOf(t)[0].Turns; got != 20 {
 		t.Error(got)
 	}
 }
