@@ -36,6 +36,7 @@ const (
 type Past struct {
 	Kind    PastKind
 	Subject string    // the words that say of what, without those of time and of asking
+	Several []string  // the same one by one, where a question asks for several things
 	Old     string    // the value that another one followed: X in "after X", "from X to Y"
 	New     string    // the value, or the event, that followed: Y in "before Y", "from X to Y"
 	Cue     string    // the words that tell the kind. Where a fact holds them too, they may be what is looked for
@@ -56,7 +57,7 @@ var pastCues = map[string]bool{
 	"far": true, "still": true, "anymore": true, "more": true, "who": true, "whom": true, "whose": true, "why": true, "reason": true, "come": true,
 	"changed": true, "change": true, "changes": true, "new": true, "different": true, "happened": true, "decided": true, "decide": true, "decisions": true, "learned": true, "learnt": true, "learn": true, "agreed": true, "added": true, "removed": true, "dropped": true, "ended": true,
 	"history": true, "time": true, "times": true, "often": true, "evolved": true, "evolve": true, "evolution": true, "timeline": true, "years": true, "months": true, "now": true, "along": true,
-	"will": true, "next": true, "going": true, "planned": true, "upcoming": true, "future": true, "back": true, "preceded": true, "beforehand": true, "along the way": true,
+	"will": true, "next": true, "going": true, "planned": true, "upcoming": true, "future": true, "back": true, "preceded": true, "beforehand": true, "predecessor": true, "forerunner": true, "successor": true, "replacement": true, "made": true, "many": true, "miss": true, "missed": true, "anything": true, "something": true, "already": true, "days": true,
 }
 
 // changeVerbs are the forms of verbs by which a value takes the place of another one.
@@ -99,9 +100,15 @@ var pastForms = sync.OnceValue(func() (out []compiledForm) {
 		{AsksChanges, lead + `(?P<cue>(?:what|which|all|any|the|were there|are there)(?: were| are)?(?: the| all| any| of| other)* (?:changes|decisions|news)(?: were made| were taken| did we make| did we take| happened| were there)?)\b`, anyTense, true},
 		{AsksChanges, lead + `(?P<cue>(?:which|what) (?:facts|things|values) (?:have |had |were |has )?(?:changed|new|added|removed|decided|replaced))\b`, anyTense, true},
 		{AsksChanges, lead + `(?P<cue>(?:changes|decisions))\b`, anyTense, true},
+		{AsksChanges, lead + `(?P<cue>(?:did|has|have|was|is|were|are|there|there s)?(?: there)? ?(?:anything|something|any facts|anything else)(?: have| has| is| was)?(?: been)? (?:changed|change|changes|new|happened|happen|different|decided|added|removed))\b`, anyTense, true},
+		{AsksChanges, lead + `(?P<cue>what (?:did|have|has) (?:i|we|you) miss(?:ed)?)\b`, anyTense, true},
 		// Why.
 		{AsksWhy, `(?P<cue>why) (?:did|was|were|have|has|had) (?:.* )?(?:` + changeVerbs + `)\b`, anyTense, false},
 		{AsksWhy, `(?P<cue>what (?:was|is) the reason) (?:for|that|why|behind|of) .*\b(?:` + changeVerbs + `|move|switch|change|migration)\b`, anyTense, false},
+		{AsksWhy, `(?P<cue>why) (?:we|they|you|the team) (?:.* )?(?:` + changeVerbs + `)\b`, anyTense, false},
+		{AsksWhy, `(?P<cue>why (?:do|does|don|doesn|are|aren|is|isn|can|cannot)(?: t)?(?: we| you| they| i)?(?: not)?) (?:.* )?(?:no longer|any more|anymore|any longer)\b`, anyTense, false},
+		{AsksWhy, `(?P<cue>(?:for|from) (?:what|which) reason) (?:did|was|were|have|has|had) (?:.* )?(?:` + changeVerbs + `)\b`, anyTense, false},
+		{AsksWhy, `(?P<cue>what (?:made|caused|led) (?:us|you|them|the team)(?: to)?) (?:.* )?(?:` + changeVerbs + `)\b`, anyTense, false},
 		{AsksWhy, `(?P<cue>how come) (?:we|they|you|it|the) .*\b(?:` + changeVerbs + `)\b`, anyTense, false},
 		// How many times, and over time.
 		{AsksTimeline, lead + `(?P<cue>what(?: has| have| had| was| were| else| all| did we| have we)* (?:changed|change|decided|decide|learned|agreed)) (?:about|in|with|for|regarding|on|of)\b`, anyTense, false},
@@ -110,14 +117,21 @@ var pastForms = sync.OnceValue(func() (out []compiledForm) {
 		{AsksTimeline, `(?P<cue>(?:the |a )?(?:whole |full |complete |entire )?(?:history|evolution|timeline) (?:of|for))\b`, anyTense, false},
 		{AsksTimeline, `(?P<cue>over time|over the (?:years|months|weeks|past|last)|throughout the (?:years|months|project)|through the (?:years|months)|along the way)\b`, notPresent, false},
 		// Since when, until when.
-		{AsksSince, `(?P<cue>(?:since|from) when(?: on)?)\b`, anyTense, false},
+		{AsksSince, `(?P<cue>(?:since|from|as from|as of|starting|beginning) when(?: on)?|since how long|since (?:what|which) (?:day|date|month|year|time|version))\b`, anyTense, false},
 		{AsksUntil, `(?P<cue>(?:until|till|up to) when) (?:was|were|did|had|could|have|has)\b`, anyTense, false},
 		{AsksUntil, `(?P<cue>when) (?:exactly )?(?:did|was|were|has|have|had) (?:.* )?(?:` + endVerbs + `)\b`, anyTense, false},
 		{AsksUntil, `(?P<cue>(?:on |in |at |by )?(?:what|which) (?:day|date|month|year|point|time)) (?:did|was|were|has|have|had) (?:.* )?(?:` + endVerbs + `)\b`, anyTense, false},
 		{AsksSince, `(?P<cue>when) (?:exactly |first )?(?:did|was|were|has|have|had)\b`, anyTense, false},
 		{AsksSince, `(?P<cue>(?:on|in|at) (?:what|which) (?:day|date|month|year|point)) (?:did|was|were|has|have|had)\b`, anyTense, false},
+		{AsksUntil, lead + `(?P<cue>when) (?:(?:we|they|you|it|the \S+|our \S+) )?(?:stopped|ended|finished|dropped|retired|abandoned|ditched|removed|gave up|got rid)\b`, anyTense, false},
+		{AsksSince, lead + `(?P<cue>when) (?:we|they|you|it) (?:have |had )?(?:moved|switched|migrated|changed|went|started|began|introduced|adopted|upgraded|replaced|chose|came|got)\b`, anyTense, false},
+		{AsksSince, lead + `(?P<cue>when) (?:came|began|started|joined)\b`, anyTense, false},
 		{AsksSince, `(?P<cue>(?:for )?how long) (?:have|has)\b`, anyTense, false},
-		{AsksUntil, `(?P<cue>(?:for )?how long) (?:did|was|were|had)\b`, anyTense, false},
+		{AsksSince, `(?P<cue>(?:for )?how long) (?:do|does|is|are|am) .*\b(?:already|by now|now)\b`, anyTense, false},
+		{AsksSince, `(?P<cue>(?:for )?how long) (?:are|is) (?:we|they|you) (?:already |now )?(?:on|with|using|running|at)\b`, anyTense, false},
+		{AsksWho, lead + `(?P<cue>who (?:has |had )?replaced) .+ (?:with|by|through|in favour of|in favor of) .+`, anyTense, false},
+		// Who came after somebody. Who replaced a thing with another one is asked otherwise: who switched it.
+		{AsksAfter, lead + `(?P<subject>who) (?:has |had )?(?P<cue>replaced|succeeded|followed) (?P<old>[^~]+?)(?: in the role| in this role| in that role)?$`, anyTense, false},
 		// Who said so.
 		{AsksWho, lead + `(?P<cue>who(?: was it who| was it that| was the one who| has| had| have| all| else| first)* (?:` + tellVerbs + `))\b`, anyTense, false},
 		{AsksWho, lead + `(?P<cue>whose (?:idea|decision|word|choice|call|suggestion|fact)) (?:was|is)\b`, anyTense, false},
@@ -130,25 +144,35 @@ var pastForms = sync.OnceValue(func() (out []compiledForm) {
 		{AsksAfter, `what(?P<subject> .*)? (?P<cue>instead of) (?P<old>.+)`, anyTense, false},
 		{AsksAfter, `what(?: has)? (?P<cue>became|become) of (?P<old>.+)`, anyTense, false},
 		{AsksAfter, `what did (?P<old>.+) (?P<cue>become)$`, anyTense, false},
+		{AsksAfter, `(?P<subject>(?:what|which|who) .*)?\b(?P<cue>successor|replacement) (?:of|to|for) (?P<old>.+)`, notPresent, false},
+		{AsksAfter, `(?:what|which|who) (?:is|was|were|are|became|s) (?P<old>\S+(?: \S+){0,3}?)(?: s)? (?P<cue>successor|replacement)$`, anyTense, false},
+		{AsksAfter, lead + `(?:or |what about |how about |what was |what came |what |who )*(?P<cue>after) (?P<old>[^,]+?) (?P<subject>(?:what|which|who|where|how) (?:did|was|were|had|have|has|came) .+)`, anyTense, false},
 		// Before.
+		{AsksBefore, `(?P<subject>(?:what|which|who) .*)?\b(?P<cue>predecessor|forerunner) (?:of|to|for) (?P<new>.+)`, anyTense, false},
+		{AsksBefore, `(?:what|which|who) (?:is|was|were|are|s) (?P<new>\S+(?: \S+){0,3}?)(?: s)? (?P<cue>predecessor|forerunner)$`, anyTense, false},
 		{AsksAfter, `(?P<subject>what|which|who)(?: \S+){0,3} (?P<cue>preceded by) (?P<old>.+)`, anyTense, false},
 		{AsksBefore, `(?P<subject>(?:what|which|who)(?: \S+){0,3}) (?P<cue>preceded|came before|came right before) (?P<new>.+)`, anyTense, false},
 		{AsksBefore, `^(?P<cue>before|prior to) (?P<new>[^,]+?) (?P<subject>(?:what|which|who|where|how) .+)`, anyTense, false},
-		{AsksBefore, `(?P<subject>.+?) (?:right |just |shortly )?(?P<cue>before|prior to|until|ahead of) (?P<new>.+)`, wasTense, false},
+		{AsksBefore, lead + `(?P<cue>before|prior to) (?P<new>[^,]+?) (?P<subject>(?:we|they|you|i|it|there) (?:\S+ )?(?:had|used|ran|was|were|did|have|worked|stored|kept|hosted|deployed|lived|sat)\b.*)`, anyTense, false},
+		{AsksBefore, `^(?:and |or |but |so )+(?:what about |how about |what was |what |who was |who )?(?P<cue>before|prior to) (?P<new>[^,]+)$`, anyTense, false},
+		{AsksBefore, `^(?:what|how) about (?P<cue>before|prior to) (?P<new>[^,]+)$`, anyTense, false},
+		{AsksBefore, `(?P<subject>.+?) (?:right |just |shortly )?(?P<cue>before|prior to|prior|previous to|until|ahead of) (?P<new>.+)`, wasTense, false},
 		{AsksAfter, `(?P<subject>.+?) (?:right |just |shortly )?(?P<cue>after) (?P<old>.+)`, wasTense, false},
+		{AsksUntil, `(?P<cue>(?:for )?how long) (?:did|was|were|had)\b`, anyTense, false},
 		// Earlier.
 		{AsksEarlier, `(?P<cue>(?:did|we|you|they|i|it|there|who|what|that)(?: all)? (?:used|use) to)\b`, wasTense, false},
 		{AsksEarlier, `did (?:.* )?(?P<cue>use to)\b`, anyTense, false},
 		{AsksEarlier, `(?P<cue>previously|formerly|beforehand|in the past|back then|earlier|before)(?: that| then| this| it)?$`, wasTense, false},
-		{AsksEarlier, `(?P<cue>previously|formerly|in the past|back then)\b`, wasTense, false},
+		{AsksEarlier, `(?P<cue>previously|formerly|in the past|back then|in (?:the )?(?:former|earlier|old) (?:times|days)|in those days)\b`, wasTense, false},
 		{AsksEarlier, lead + `(?:what|who|which|where)(?: is| s| was| were| are| did| had)? (?:.* )?(?P<cue>previous|former|prior|preceding|earlier) \S+`, notPresent, false},
-		{AsksEarlier, `^(?:the |our |my )?(?P<cue>previous|former|prior|preceding|earlier|old) \S+(?: \S+){0,3}$`, notPresent, false},
+		{AsksEarlier, lead + `(?:all |the |our |my )*(?P<cue>previous|former|prior|preceding|earlier|old) \S+(?: \S+){0,3}$`, notPresent, false},
 		{AsksEarlier, lead + `(?:what|who|which|where) (?:was|were) (?:our |the |their )?(?P<cue>old) \S+`, anyTense, false},
 		// Ever, once, first, so far.
 		{AsksFirst, `(?P<cue>originally|initially|at first|to begin with|to start with|in the beginning|at the (?:very )?(?:start|beginning|outset))\b`, wasTense, false},
 		{AsksFirst, `(?:was|were|had|did) (?:.* )?(?P<cue>(?:the|our|their|its) (?:very )?first)\b`, wasTense, false},
 		{AsksFirst, `(?P<cue>(?:the|our) (?:very )?first) .*\b(?:was|were|had|used|ran|did)\b`, notPresent, false},
 		{AsksFirst, `(?:did|have|had) (?:we|they|you|i) (?P<cue>first)\b`, anyTense, false},
+		{AsksAll, lead + `(?P<cue>how many) (?:\S+ ){1,4}(?:have|had|did) (?:we|they|you|there) (?:had|have|used|been)\b`, anyTense, false},
 		{AsksAll, `(?P<cue>so far|up to now|until now|till now|to date|all along)\b`, hasTense, false},
 		{AsksEver, `(?:did|have|has|had|was|were)\b.*\b(?P<cue>ever)\b`, anyTense, false},
 		{AsksEver, `(?P<cue>at (?:some|any|one) (?:time|point|stage)|at any time|once upon a time)\b`, wasTense, false},
@@ -156,6 +180,8 @@ var pastForms = sync.OnceValue(func() (out []compiledForm) {
 		// Still.
 		{AsksStill, lead + `(?:do|does|is|are|am|can|may|must|has|have|were|was|should) .*(?P<cue>still|any more|anymore|no longer)\b`, anyTense, false},
 		{AsksStill, lead + `(?:do|does|is|are|am|can|may|must|has|have) (?P<cue>still|no longer)\b`, anyTense, false},
+		{AsksStill, lead + `(?:we|they|you) (?P<cue>still|no longer)\b`, anyTense, false},
+		{AsksStill, `^\S+(?: \S+){0,3}? (?:is |are )?(?P<cue>still)(?: in use| used| valid| true| current| active| there)?$`, anyTense, false},
 		// What is to come.
 		{AsksPlan, `^(?:what|which|who|where|when|how)\b.*\b(?P<cue>will|going to|gonna)\b`, anyTense, false},
 		{AsksPlan, `(?P<cue>planned|upcoming|in (?:the )?future|next (?:week|month|quarter|year|sprint))\b`, anyTense, false},
@@ -177,7 +203,15 @@ func ReadPast(text string, now, newest time.Time) (p Past, ok bool) {
 		return p, false
 	}
 	words := Words(text)
-	if len(words) < 2 || len(words) > maxPastWords || !slices.ContainsFunc(words, func(w Word) bool { return pastCues[w.Text] }) {
+	if len(words) < 2 || len(words) > maxPastWords {
+		return p, false
+	}
+	some := false
+	for i, w := range words {
+		words[i].Text = meantCue(w.Text)
+		some = some || pastCues[words[i].Text]
+	}
+	if !some {
 		return p, false
 	}
 	r := newPastReader(text, words, now, newest)
@@ -187,6 +221,22 @@ func ReadPast(text string, now, newest time.Time) (p Past, ok bool) {
 		}
 	}
 	return p, false
+}
+
+// mistyped are the cues that are long enough to be known with one slip, and which no other word of English is a slip away from.
+var mistyped = []string{"before", "previously", "previous", "earlier", "originally", "initially", "formerly", "succeeded", "predecessor", "successor", "instead", "history", "timeline", "anymore", "replaced"}
+
+// meantCue is the cue that a word is with one slip, else the word.
+func meantCue(w string) string {
+	if len(w) < 5 || pastCues[w] || w == "replaces" || w == "replacer" {
+		return w
+	}
+	for _, cue := range mistyped {
+		if w[0] == cue[0] && OneEditApart(w, cue) {
+			return cue
+		}
+	}
+	return w
 }
 
 // pastReader reads a question.
@@ -264,7 +314,7 @@ func (r *pastReader) read(f *compiledForm) (p Past, ok bool) {
 	}
 	from, to := group("cue")
 	p = Past{Kind: f.kind, Cue: strings.ReplaceAll(r.joined(from, to), hidden, "")}
-	if !r.speaks(f.tense, from) {
+	if !r.speaks(f.tense, from) || f.kind == AsksEarlier && former[r.word(from)] && r.ofAnother(from) {
 		return p, false
 	}
 	taken := make([]bool, len(r.words))
@@ -313,6 +363,7 @@ func (r *pastReader) read(f *compiledForm) (p Past, ok bool) {
 	if p.Old == "" && p.New == "" && (p.Kind == AsksSince || p.Kind == AsksWhy || p.Kind == AsksUntil || p.Kind == AsksWho) {
 		r.fromTo(&p, 0, len(r.words), taken)
 	}
+	p.Several = r.several(taken)
 	p.Subject = strings.TrimSpace(p.Subject + " " + r.rest(0, len(r.words), taken))
 	if p.Subject == "" && p.Old == "" && p.New == "" && p.Kind != AsksChanges && p.From.IsZero() {
 		return p, false
@@ -351,6 +402,22 @@ func wordSet(list string) map[string]bool {
 	return out
 }
 
+// former are the adjectives of what was, prepositions the words that lead from one thing to another.
+var (
+	former       = wordSet(`previous former prior preceding earlier old`)
+	prepositions = wordSet(`of for with about from to on in by`)
+)
+
+// ofAnother reports whether an adjective belongs to another thing than the one asked for: the table of former customers.
+func (r *pastReader) ofAnother(i int) bool {
+	for j := range i {
+		if prepositions[r.word(j)] && r.word(j-1) != "name" && r.word(j-1) != "which" && r.word(j-1) != "value" {
+			return !r.speaks(wasTense, i)
+		}
+	}
+	return false
+}
+
 // speaks reports whether the words before the one at to speak of a time. Where none stand before it, all words count.
 func (r *pastReader) speaks(of tense, to int) bool {
 	if of == anyTense {
@@ -361,9 +428,11 @@ func (r *pastReader) speaks(of tense, to int) bool {
 		to = len(r.words)
 	}
 	was, is, has := false, false, false
+	infinitive := false // after did
 	for i := from; i < to; i++ {
+		infinitive = infinitive || r.word(i) == "did" || r.word(i) == "didn"
 		switch w := r.word(i); {
-		case presentVerbs[w] && i > 0 && w == "do" && r.word(i-1) == "to":
+		case (w == "do" || w == "need" || w == "can") && (r.word(i-1) == "to" || infinitive):
 		case presentVerbs[w]:
 			is = true
 		case (w == "has" || w == "have") && r.word(i+1) == "to":
@@ -544,13 +613,33 @@ var asking = wordSet(`what which who whom whose where when why how the a an our 
 	end ended drop dropped dropping leave left quit keep kept come came get got put take took taken replace replaced replacing replacement follow followed succeed succeeded introduce introduced introduction adopt adopted adoption add added adding
 	choose chose chosen pick picked decide decided say said tell told run ran running work worked working make made made in on at of to for from with by as into onto out off up down and or but so then than
 	over time times first ever still now right just exactly yet already once again also all any some so place list show give me please very already actually really anymore more longer long any history values value
-	moved shift shifted transition back upon about made until till since`)
+	moved shift shifted transition back upon about made until till since s t`)
 
-// takeWords takes the words of asking.
+// vague are words that say little of a fact beside any other word.
+var vague = wordSet(`pay pays paid paying buy bought buying rely relied relying depend depended depending somebody someone anybody anyone nobody person guy named called remain remained remaining stay stayed staying want wanted need needed thing things something anything stuff rid`)
+
+// takeWords takes the words of asking, and the vague ones where there are others.
 func (r *pastReader) takeWords(taken []bool) {
 	for i, w := range r.words {
-		taken[i] = taken[i] || asking[w.Text] && (i == 0 || !capitalized(r.text[w.Start:w.End])) && !strings.HasPrefix(r.plain[r.starts[i]:], hidden)
+		taken[i] = taken[i] || r.lower(i) && (asking[w.Text] || w.Text == "last" && (changing.MatchString(r.word(i+1)) || r.word(i+1) == "time"))
 	}
+	if !slices.Contains(taken, false) {
+		return
+	}
+	left := 0
+	for i, w := range r.words {
+		if !taken[i] && !(r.lower(i) && vague[w.Text]) {
+			left++
+		}
+	}
+	for i, w := range r.words {
+		taken[i] = taken[i] || left > 0 && r.lower(i) && vague[w.Text]
+	}
+}
+
+// lower reports whether a word is no name, title or quotation.
+func (r *pastReader) lower(i int) bool {
+	return (i == 0 || !capitalized(r.text[r.words[i].Start:r.words[i].End])) && !strings.HasPrefix(r.plain[r.starts[i]:], hidden)
 }
 
 // rest are the words that nothing took, as written.
@@ -562,6 +651,28 @@ func (r *pastReader) rest(from, to int, taken []bool) string {
 		}
 	}
 	return strings.Join(out, " ")
+}
+
+// maxSeveral is how many things a question may ask for at once.
+const maxSeveral = 4
+
+// several are the words that nothing took, one by one where "and" or a comma stands between them. It is nil for one thing.
+func (r *pastReader) several(taken []bool) (out []string) {
+	from := 0
+	for i := range r.words {
+		ends := i+1 == len(r.words) || strings.ContainsAny(r.text[r.words[i].End:r.words[i+1].Start], ",;")
+		if w := r.word(i); !ends && w != "and" && w != "plus" {
+			continue
+		}
+		if rest := r.rest(from, i+1, taken); rest != "" {
+			out = append(out, rest)
+		}
+		from = i + 1
+	}
+	if len(out) < 2 || len(out) > maxSeveral {
+		return nil
+	}
+	return out
 }
 
 // value reads a value, or an event, from some words: what follows "to" where something moved there, else all of them.
