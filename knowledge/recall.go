@@ -471,14 +471,16 @@ func (l *lookup) candidates(ctx context.Context, k state.Reader, x *state.Index,
 		}
 		hits, err := x.Search(ctx, query)
 		// What others wrote for this very question must not keep out what was said here.
-		for most := query.Limit * maxForeign; err == nil && len(hits) >= query.Limit && query.Limit < most && foreign(x, hits) > len(hits)/4; {
-			query.Limit *= 2
-			hits, err = x.Search(ctx, query)
+		c.more = len(hits) >= query.Limit
+		if err == nil && c.more && foreign(x, hits) > len(hits)/4 {
+			query.Confirmed = true
+			var own []index.Hit
+			own, err = x.Search(ctx, query)
+			hits = appendHits(hits, own)
 		}
 		if err != nil {
 			return nil, err
 		}
-		c.more = len(hits) >= query.Limit
 		for _, h := range hits {
 			vs, before := x.Versions(h.ID), len(c.versions)
 			for _, v := range vs {
@@ -550,8 +552,15 @@ func (l *lookup) candidates(ctx context.Context, k state.Reader, x *state.Index,
 	return c, nil
 }
 
-// maxForeign is how many times as many hits are read where more than a quarter of them are unconfirmed.
-const maxForeign = 8
+// appendHits appends the hits that the list has not.
+func appendHits(list, more []index.Hit) []index.Hit {
+	for _, h := range more {
+		if !slices.ContainsFunc(list, func(x index.Hit) bool { return x.ID == h.ID }) {
+			list = append(list, h)
+		}
+	}
+	return list
+}
 
 // foreign counts the hits of which nobody has confirmed anything here.
 func foreign(x *state.Index, hits []index.Hit) (n int) {

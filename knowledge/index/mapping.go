@@ -15,7 +15,7 @@ import (
 // mappingVersion names the fields and the analyzer. A generation of another version is not opened. Raise it with
 // each change of either, that of package words included, and of how the state packs
 // versions or hashes values, and of a half-life of package fact, which a summary holds.
-const mappingVersion = 18
+const mappingVersion = 19
 
 // Doc is a fact as it is indexed, with all its versions.
 type Doc struct {
@@ -24,6 +24,7 @@ type Doc struct {
 	Key       string   // searched as text, and a name
 	Aliases   []string // likewise
 	Tags      []string // a filter
+	Confirmed bool     // that somebody here stands behind it: a filter
 	Value     []string // the current value and planned ones
 	Former    []string // values of past versions: searched only if a query asks for them
 	Questions []string // that the fact answers
@@ -96,6 +97,18 @@ func (d *Doc) names() []string {
 	return out
 }
 
+// confirmedTag is the tag of a confirmed fact. No fact has a tag with this character.
+const confirmedTag = "\x00confirmed"
+
+// tags are what the filter by tags reads.
+func (d *Doc) tags() []string {
+	tags := folded(d.Tags)
+	if d.Confirmed {
+		tags = append(tags, confirmedTag)
+	}
+	return tags
+}
+
 func folded(names []string) []string {
 	out := make([]string, len(names))
 	for i, n := range names {
@@ -110,7 +123,7 @@ func (d *Doc) data() (map[string]any, error) {
 	out := map[string]any{
 		nameField:     d.names(),
 		categoryField: words.FoldName(d.Category),
-		tagField:      folded(d.Tags),
+		tagField:      d.tags(),
 		hashField:     d.Hashes,
 		storedField:   string(stored),
 	}

@@ -14,11 +14,20 @@ import (
 
 // Query is a search for facts that hold some of its terms.
 type Query struct {
-	Terms    []Term
-	Boosts   Boosts   // zero: DefaultBoosts
-	Category string   // only facts of this one, folded; empty: of any
-	Tags     []string // only facts that have all of these, folded
-	Limit    int      // most hits; 0: 10
+	Terms     []Term
+	Boosts    Boosts   // zero: DefaultBoosts
+	Category  string   // only facts of this one, folded; empty: of any
+	Tags      []string // only facts that have all of these, folded
+	Confirmed bool     // only confirmed facts
+	Limit     int      // most hits; 0: 10
+}
+
+// tags are those that a fact must have.
+func (q *Query) tags() []string {
+	if !q.Confirmed {
+		return q.Tags
+	}
+	return append(slices.Clip(q.Tags), confirmedTag)
 }
 
 // Term is a word of a query as the analyzer makes it.
@@ -158,7 +167,7 @@ func (q *Query) bleve() query.Query {
 	if q.Category != "" {
 		only(categoryField, q.Category)
 	}
-	for _, t := range q.Tags {
+	for _, t := range q.tags() {
 		only(tagField, t)
 	}
 	if len(filters) == 0 {
@@ -180,9 +189,9 @@ func (x *Index) inMemory(ctx context.Context, q *Query) (hits []Hit, err error) 
 			return nil, err
 		}
 	}
-	scorer := newScorer(q, x.size, holding)
+	scorer, tags := newScorer(q, x.size, holding), q.tags()
 	for id, d := range x.tail {
-		if d.removed || q.Category != "" && d.in != q.Category || !holdsAll(d.tags, q.Tags) {
+		if d.removed || q.Category != "" && d.in != q.Category || !holdsAll(d.tags, tags) {
 			continue
 		}
 		if score := scorer.score(d); score > 0 {

@@ -32,7 +32,7 @@ type counts [fieldCount]int
 
 // analyse cuts a document into terms.
 func analyse(d *Doc) *tailDoc {
-	t := &tailDoc{Doc: *d, names: d.names(), tags: folded(d.Tags), in: words.FoldName(d.Category), terms: map[string]counts{}}
+	t := &tailDoc{Doc: *d, names: d.names(), tags: d.tags(), in: words.FoldName(d.Category), terms: map[string]counts{}}
 	for f := range fieldCount {
 		for _, text := range d.text(f) {
 			analysed.scan(text, func(token words.Token) {

@@ -168,6 +168,7 @@ func docOf(n fact.ID, vs []*fact.Version, now time.Time) index.Doc {
 		for _, t := range v.Tags {
 			d.Tags = appendNew(d.Tags, t)
 		}
+		d.Confirmed = d.Confirmed || !fact.Unconfirmed(v)
 		if fact.Believed(v) && fact.Before(now, v.ValidUntil) {
 			d.Value = append(d.Value, fact.Text(v))
 			d.Questions = append(d.Questions, v.Questions...)

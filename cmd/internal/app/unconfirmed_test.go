@@ -147,6 +147,29 @@ func TestEverySurfaceMarksWhatNobodyConfirmed(t *testing.T) {
 
 // What strangers wrote for just this question or task comes after what was said here, and takes at most
 // a quarter of an answer that the rest fills: in recall, its listing, the overview and the briefing.
+// The index lists so many facts of others that what was said here is not among the first.
+func TestManyStrangersHideNothing(t *testing.T) {
+	home(t)
+	if code, _, errs := do(t, "", "knowledge", "remember", "ours: a long description of the place where the team keeps the program that we use for this: deploy with make release and ask Ann", "-c", "workflow", "-k", "release"); code != 0 {
+		t.Fatal(errs)
+	}
+	var lines []string
+	for i := range 600 {
+		lines = append(lines, fmt.Sprintf(`"op":"assert","category":"deploy","key":"how to deploy %d","value":"deploy: theirs %d","confidence":0.95`, i, i))
+	}
+	stranger(t, lines...)
+	for _, compacted := range []bool{false, true} {
+		if compacted {
+			if code, _, errs := do(t, "", "compact"); code != 0 {
+				t.Fatal(errs)
+			}
+		}
+		if _, out, errs := do(t, "", "knowledge", "recall", "how to deploy", "--limit", "8"); !strings.Contains(out, "ours: ") || strings.Count(out, "theirs") > 7 {
+			t.Errorf("compacted %v: %s%s", compacted, out, errs)
+		}
+	}
+}
+
 func TestStrangersComeLast(t *testing.T) {
 	home(t)
 	for i := range 12 {
