@@ -44,7 +44,10 @@ type Position struct {
 }
 
 func (p Position) String() string {
-	if p.Element > 0 {
+	switch {
+	case p.Line == 0 && p.Element > 0:
+		return fmt.Sprintf("element %d", p.Element)
+	case p.Element > 0:
 		return fmt.Sprintf("line %d (element %d)", p.Line, p.Element)
 	}
 	return fmt.Sprintf("line %d", p.Line)

@@ -334,7 +334,7 @@ func (c *Checked) parsePeriod(a Assertion, now time.Time) error {
 		if strings.TrimSpace(p.text) == "" {
 			continue
 		}
-		t, err := fact.ParseInstant(p.argument, p.text, now, false)
+		t, err := args.ParseInstant(p.argument, p.text, now, false)
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"leanctx/embed/vectors"
 	"leanctx/formats"
+	"leanctx/internal/args"
 	"leanctx/internal/journal"
 	"leanctx/internal/language"
 	"leanctx/internal/prose"
@@ -175,14 +176,14 @@ func (l *lookup) query(now time.Time) (query, error) {
 		Archived: q.IncludeArchived || f.hasTime || q.Key != "" || q.Query != "", // all but lists of what is current
 	}
 	if q.AsOf != "" {
-		t, err := fact.ParseInstant("as_of", q.AsOf, clock, true)
+		t, err := args.ParseInstant("as_of", q.AsOf, clock, true)
 		if err != nil {
 			return f, err
 		}
 		f.filter.AsOf, f.asOf = t.Time, t.Text
 	}
 	if q.KnownAt != "" {
-		t, err := fact.ParseInstant("known_at", q.KnownAt, clock, true)
+		t, err := args.ParseInstant("known_at", q.KnownAt, clock, true)
 		if err != nil {
 			return f, err
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"leanctx/formats"
+	"leanctx/internal/args"
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
@@ -54,7 +55,7 @@ func Remind(ctx context.Context, s *Store, a NewReminder) (Reminded, error) {
 		return Reminded{}, in.err
 	}
 	if a.Due != "" {
-		t, err := fact.ParseDue("due", a.Due, s.Now())
+		t, err := args.ParseDue("due", a.Due, s.Now())
 		if err != nil {
 			return Reminded{}, err
 		}

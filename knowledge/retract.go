@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"leanctx/formats"
+	"leanctx/internal/args"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
@@ -128,7 +129,7 @@ func (s *Store) Remove(ctx context.Context, w Withdrawal) (Withdrawn, error) {
 		return Withdrawn{}, refusal.Argument("reason", "reason is not valid UTF-8, or has more than %d bytes", MaxReason)
 	}
 	if strings.TrimSpace(w.Until) != "" {
-		until, err := fact.ParseInstant("valid_until", w.Until, s.Now(), false)
+		until, err := args.ParseInstant("valid_until", w.Until, s.Now(), false)
 		if err != nil {
 			return Withdrawn{}, err
 		}

@@ -537,6 +537,51 @@ func TestSeveralValuesInMarkdown(t *testing.T) {
 	}
 }
 
+// A Markdown export says when its values are true. A store that did not know them takes that over; what somebody edited
+// is true from then on.
+func TestMarkdownKeepsPeriods(t *testing.T) {
+	s := testStore(t, nil)
+	s.remember(t, Assertion{Category: "plan", Key: "freeze", Value: "no deploys", ValidFrom: "2025-12-20T08:30:00.5Z", ValidUntil: "2026-06-01"})
+	s.remember(t, Assertion{Category: "plan", Key: "lead", Value: "Ann", ValidFrom: "2024-03-01"})
+	s.remember(t, Assertion{Category: "plan", Key: "sites", Value: "Oslo", ValidFrom: "2025-01-01"})
+	s.remember(t, Assertion{Category: "plan", Key: "sites", Value: "Pune", Also: true, ValidFrom: "2025-05-05", ValidUntil: "2027-01-01"})
+	s.remember(t, Assertion{Category: "plan", Key: "moved", Value: "to Monday"})
+	periods := func(s *story) (out []string) {
+		t.Helper()
+		for _, f := range s.recall(t, Question{Category: "plan"}).Facts {
+			until := "open"
+			if f.ValidUntil != nil {
+				until = f.ValidUntil.Format(time.RFC3339Nano)
+			}
+			out = append(out, f.Key+" "+f.Value+" "+f.ValidFrom.Format(time.RFC3339Nano)+" "+until)
+		}
+		slices.Sort(out)
+		return out
+	}
+	dir := filepath.Join(t.TempDir(), "md")
+	must[transfer.Exported](t)(transfer.Export(t.Context(), s.Store, transfer.Outgoing{Format: "md", File: dir}))
+	other := testStore(t, nil)
+	other.now = s.now.AddDate(0, 1, 0)
+	if r := must[transfer.Imported](t)(transfer.Import(t.Context(), other.Store, transfer.Incoming{File: dir})); r.Added != 5 {
+		t.Error(r.Text())
+	}
+	if d := cmp.Diff(periods(s), periods(other)); d != "" {
+		t.Error(d)
+	}
+	file := filepath.Join(dir, "plan.md")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, file, strings.Replace(string(text), "Ann", "Bob", 1))
+	third := testStore(t, nil)
+	third.now = other.now
+	must[transfer.Imported](t)(transfer.Import(t.Context(), third.Store, transfer.Incoming{File: dir}))
+	if f := third.only(t, "plan", "lead"); f.Value != "Bob" || f.ValidFrom.Before(third.now) {
+		t.Errorf("%s since %s", f.Value, f.ValidFrom)
+	}
+}
+
 // A repository cannot lead an export to another file of the user.
 func TestExportFollowsNoLinkOfTheProject(t *testing.T) {
 	root, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")

@@ -2,6 +2,8 @@ package knowledge
 
 import (
 	"context"
+	"slices"
+	"sync"
 	"time"
 
 	"leanctx/formats"
@@ -59,16 +61,70 @@ func TakeIn(ctx context.Context, s *Store, decide func(*state.State, time.Time) 
 	return s.eraser.tidy(ctx, false)
 }
 
-// HasProjectOnly reports whether other projects must not find some facts of a store.
+// HasProjectOnly reports whether other projects must not find some facts of a store. All facts are read
+// for the first answer. From then on only what has changed since is looked at.
 func HasProjectOnly(ctx context.Context, s *Store) (found bool, err error) {
+	known := false
+	err = s.ViewSome(ctx, func(k state.Reader, _ time.Time) error {
+		found, known = s.private.since(k)
+		return nil
+	})
+	if err != nil || known {
+		return found, err
+	}
 	err = s.View(ctx, func(st *state.State, _ time.Time) error {
-		found = false
-		for _, v := range st.Each() {
-			found = found || v.Privacy == PrivacyProjectOnly
-		}
+		found = s.private.in(st)
 		return nil
 	})
 	return found, err
+}
+
+// privateFact remembers a fact that is for the project alone, or that there was none at an instant.
+type privateFact struct {
+	mu    sync.Mutex
+	known bool
+	at    time.Time // of the newest commit that was looked at
+	fact  fact.ID   // one that has a version of the project alone; zero: there was none
+}
+
+func projectOnly(v *fact.Version) bool { return v.Privacy == PrivacyProjectOnly }
+
+// since says whether there is such a fact, if what has changed since the last look tells.
+func (p *privateFact) since(k state.Reader) (found, known bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case !p.known:
+		return false, false
+	case p.fact != fact.ID{}:
+		known = slices.ContainsFunc(k.Versions(p.fact), projectOnly)
+		return known, known
+	case k.At.Equal(p.at):
+		return false, true
+	}
+	changed, known := k.ChangedSince(p.at)
+	if !known {
+		return false, false
+	}
+	p.at = k.At
+	if i := slices.IndexFunc(changed, projectOnly); i >= 0 {
+		p.fact = fact.IDOf(changed[i].Category, changed[i].Key)
+	}
+	return p.fact != fact.ID{}, true
+}
+
+// in looks at all facts.
+func (p *privateFact) in(st *state.State) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.known, p.at, p.fact = true, st.At(), fact.ID{}
+	for n, v := range st.Each() {
+		if projectOnly(v) {
+			p.fact = n
+			break
+		}
+	}
+	return p.fact != fact.ID{}
 }
 
 // RepositoryBrings says how many facts the repository holds for a store that has never taken any in.

@@ -114,6 +114,8 @@ type core struct {
 	work    background
 	witness witness
 
+	private privateFact
+
 	person func() string // the user's name, as it is stored
 
 	caches  caches

@@ -443,6 +443,8 @@ type PlanExport struct {
 	TaskID string `json:"task_id,omitempty" arg:"1" jsonschema:"only this task and its parts"`
 	Format string `json:"format,omitempty" short:"f" enum:"md" jsonschema:"md, a Markdown checklist (default)"`
 	File   string `json:"file,omitempty" flag:"output" short:"o" jsonschema:"where to write it; without it the answer is the plan"`
+
+	NewFolder bool `json:"-"` // make the folders above File that are not there
 }
 
 // ExportedPlan is the result of export.
@@ -490,6 +492,11 @@ func (s *core) Export(ctx context.Context, a PlanExport) (ExportedPlan, error) {
 	}
 	if err := args.Inside(s.opts.ProjectRoot, a.File); err != nil {
 		return ExportedPlan{}, refusal.Argument("file", "%s %v", prose.Line(a.File), err)
+	}
+	if a.NewFolder {
+		if err := os.MkdirAll(filepath.Dir(a.File), 0o700); err != nil {
+			return ExportedPlan{}, err
+		}
 	}
 	return ExportedPlan{File: a.File, Tasks: len(items)}, os.WriteFile(a.File, b.Bytes(), 0o600)
 }

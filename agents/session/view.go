@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,34 +98,13 @@ func (s *Store) List(ctx context.Context, q Listing) (out Sessions, err error) {
 	return out, nil
 }
 
-// age matches an age such as 7d.
-var age = regexp.MustCompile(`^(\d{1,5})(m|h|d|w)$`)
-
-// instant is a time as a call gives it.
+// instant is a time as a call gives it; zero where it gives none.
 func (s *Store) instant(name, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	t, err := Since(s.options.Now(), text)
-	if err != nil {
-		return t, refusal.Argument(name, "%s %v", name, err)
-	}
-	return t, nil
-}
-
-// Since is the instant that a text names: RFC 3339, a day, or an age such as 7d.
-func Since(now time.Time, text string) (time.Time, error) {
-	if m := age.FindStringSubmatch(text); m != nil {
-		n, _ := strconv.Atoi(m[1])
-		unit := map[string]time.Duration{"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}[m[2]]
-		return now.Add(-time.Duration(n) * unit).UTC(), nil
-	}
-	for _, layout := range []string{time.RFC3339, time.DateOnly} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t.UTC(), nil
-		}
-	}
-	return time.Time{}, refusal.Argument("since", "%q is no time: give RFC 3339, a day such as 2026-11-22, or an age such as 7d", prose.Clip(text, 40))
+	t, err := args.ParseInstant(name, text, s.options.Now(), false)
+	return t.Time, err
 }
 
 // Text is the list as people and models read it.

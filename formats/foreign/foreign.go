@@ -128,7 +128,7 @@ func reader(name string, text []byte) func(*builder, []byte) error {
 	case isMarkdown(name, start):
 		return (*builder).markdown
 	}
-	return nil
+	return lineReader(start)
 }
 
 // builder collects the records of a memory.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,6 +80,49 @@ func TestMemoryServer(t *testing.T) {
 	bad := parse(t, File{"memory.jsonl", []byte(`{"type":"entity","name":"a","entityType":"b","observations":["c"]}` + "\n{\n" + `{"type":"note"}`)})
 	if len(bad.Records) != 1 || len(bad.Bad) != 2 || bad.Bad[0].Line != 2 || bad.Bad[1].Line != 3 {
 		t.Errorf("%+v", bad)
+	}
+}
+
+// An odd entry hides no others, wherever it stands.
+func TestOddEntriesAreNamed(t *testing.T) {
+	const entity, relation = `{"type":"entity","name":"a","entityType":"b","observations":["c"]}`, `{"type":"relation","from":"a","to":"x","relationType":"uses"}`
+	for odd, want := range map[string]int{
+		`{"type":"entity","name":"bare"}`:                                     0, // it has no observations
+		`{"type":"entity","name":"a2","entityType":null,"observations":null}`: 0,
+		`{"type":"entity","name":"a3","entityType":"b","observations":"c"}`:   1,
+		`{"type":"entity","name":"a4","entityType":"b","observations":[1]}`:   1,
+		`{"type":"entity","entityType":"b","observations":["c"]}`:             1,
+		`{"name":"a5","entityType":"b","observations":["c"]}`:                 1,
+		`{"type":"relation","from":"a"}`:                                      1,
+		`{"type":"note"}`:                                                     1, `{}`: 1, `null`: 1, `[]`: 1, `"text"`: 1, `{`: 1, `{"type":`: 1, `text`: 1, "\x00": 1,
+	} {
+		for at := range 3 {
+			lines := slices.Insert([]string{entity, relation}, at, odd)
+			m, err := Parse([]File{{"memory.jsonl", []byte(strings.Join(lines, "\n") + "\n")}}, "shop")
+			if err != nil {
+				t.Errorf("%s as line %d: %v", odd, at+1, err)
+				continue
+			}
+			if len(m.Records) != 2 || len(m.Bad) != want || want == 1 && m.Bad[0].Line != at+1 {
+				t.Errorf("%s as line %d: %q", odd, at+1, facts(m))
+			}
+		}
+	}
+	for odd, want := range map[string]int{`{"id":"2"}`: 0, `{"id":"2","memory":null}`: 0, `{"id":"2","memory":5}`: 1, `{"id":"2","memory":"x","metadata":"y"}`: 1, `"text"`: 1, `[]`: 1, `null`: 0} {
+		for at := range 2 {
+			m, err := Parse([]File{{"m.json", []byte(`[` + strings.Join(slices.Insert([]string{`{"id":"1","memory":"a"}`}, at, odd), ",") + `]`)}}, "shop")
+			if err != nil {
+				t.Errorf("%s as element %d: %v", odd, at+1, err)
+				continue
+			}
+			if len(m.Records) != 1 || len(m.Bad) != want || want == 1 && m.Bad[0].Position.String() != fmt.Sprintf("element %d", at+1) {
+				t.Errorf("%s as element %d: %q", odd, at+1, facts(m))
+			}
+		}
+	}
+	m := parse(t, File{"e.json", []byte(strings.Replace(engramText, `"observations":[`, `"observations":[{"id":0,"content":7},`, 1))})
+	if len(m.Records) != 2 || len(m.Bad) != 1 {
+		t.Errorf("%q", facts(m))
 	}
 }
 

@@ -11,35 +11,77 @@ import (
 	"leanctx/formats"
 )
 
-// jsonReader tells the JSON formats apart by the members of the first object.
+// jsonReader tells the JSON formats apart by the members of an object: of the first one, or, of a list or
+// of lines, of the first one that tells. So an odd one at the beginning hides no others.
 func jsonReader(text []byte) func(*builder, []byte) error {
-	d := json.NewDecoder(bytes.NewReader(text))
 	if text[0] == '[' {
-		if _, err := d.Token(); err != nil || !d.More() {
-			return nil
+		if read := arrayReader(text); read != nil {
+			return read
 		}
+		return lineReader(text)
 	}
-	first, err := members(d, "schema", "facts", "project_root")
-	has := func(names ...string) bool {
-		return !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(first, n) })
-	}
-	switch {
+	own := []string{"schema", "facts", "project_root"}
+	first, err := members(json.NewDecoder(bytes.NewReader(text)), own...)
+	switch has := holds(first); {
 	case err != nil:
+	case slices.ContainsFunc(own, func(name string) bool { return has(name) }):
 		return nil
-	case text[0] == '[' && has("id", "memory"):
-		return (*builder).mem0
-	case text[0] == '[':
-		return nil
-	case has("type", "name", "entityType"), has("type", "from", "relationType"):
-		return (*builder).memoryServer
-	case has("id", "title", "status", "issue_type"):
-		return func(*builder, []byte) error { return ErrTasks }
 	case has("observations", "sessions"), has("observations", "exported_at"):
 		return (*builder).engram
 	case has("results"):
 		return (*builder).mem0
 	}
+	return lineReader(text)
+}
+
+// lineReader is [jsonReader] for a text of lines.
+func lineReader(text []byte) func(*builder, []byte) error {
+	if bytes.Contains(bytes.TrimSpace(text), []byte("\n")) && json.Valid(text) {
+		return nil // one value
+	}
+	for raw := range bytes.Lines(text) {
+		names, err := members(json.NewDecoder(bytes.NewReader(raw)))
+		switch has := holds(names); {
+		case err != nil:
+		case has("type", "name", "entityType"), has("type", "from", "relationType"):
+			return (*builder).memoryServer
+		case has("id", "title", "status", "issue_type"):
+			return func(*builder, []byte) error { return ErrTasks }
+		case has("category"), has("key"), has("value"): // ours
+			return nil
+		}
+	}
 	return nil
+}
+
+// arrayReader is [jsonReader] for a list.
+func arrayReader(text []byte) func(*builder, []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	if _, err := d.Token(); err != nil {
+		return nil
+	}
+	for d.More() {
+		var element json.RawMessage
+		if d.Decode(&element) != nil {
+			return nil
+		}
+		names, err := members(json.NewDecoder(bytes.NewReader(element)))
+		switch has := holds(names); {
+		case err != nil:
+		case has("id", "memory"):
+			return (*builder).mem0
+		case has("category"), has("key"), has("value"): // ours
+			return nil
+		}
+	}
+	return nil
+}
+
+// holds says whether an object with these members has others.
+func holds(members []string) func(names ...string) bool {
+	return func(names ...string) bool {
+		return !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(members, n) })
+	}
 }
 
 // members is the names in the object that comes next. It ends early at one of
@@ -124,25 +166,22 @@ func (b *builder) memoryServer(text []byte) error {
 // or under its type and title.
 func (b *builder) engram(text []byte) error {
 	b.program("engram")
-	var e struct {
-		Sessions     []json.RawMessage
-		Prompts      []json.RawMessage
-		Observations []struct {
-			Type, Title, Content, Project, Scope string
-			TopicKey                             string `json:"topic_key"`
-			Created                              string `json:"created_at"`
-			Updated                              string `json:"updated_at"`
-			Deleted                              string `json:"deleted_at"`
-			Revisions                            int    `json:"revision_count"`
-		}
+	type observation struct {
+		Type, Title, Content, Project, Scope string
+		TopicKey                             string `json:"topic_key"`
+		Created                              string `json:"created_at"`
+		Updated                              string `json:"updated_at"`
+		Deleted                              string `json:"deleted_at"`
 	}
+	var e struct{ Sessions, Prompts, Observations []json.RawMessage }
 	if err := json.Unmarshal(text, &e); err != nil {
 		return err
 	}
 	b.leave("sessions", len(e.Sessions))
 	b.leave("prompts", len(e.Prompts))
+	observations := elements[observation](b, e.Observations)
 	var projects []string
-	for _, o := range e.Observations {
+	for _, o := range observations {
 		if o.Project != "" && !slices.Contains(projects, o.Project) {
 			projects = append(projects, o.Project)
 		}
@@ -151,7 +190,7 @@ func (b *builder) engram(text []byte) error {
 	if len(projects) > 1 && !slices.ContainsFunc(projects, ours) {
 		return &ProjectError{b.project, projects}
 	}
-	for _, o := range e.Observations {
+	for _, o := range observations {
 		switch {
 		case o.Deleted != "":
 			b.leave("deleted observations", 1)
@@ -190,10 +229,7 @@ func (b *builder) mem0(text []byte) error {
 		Actor      string `json:"actor_id"`
 		mem0Scope
 	}
-	var all struct {
-		Results   []item
-		Relations []json.RawMessage
-	}
+	var all struct{ Results, Relations []json.RawMessage }
 	err := json.Unmarshal(text, &all)
 	if text = bytes.TrimSpace(text); text[0] == '[' {
 		err = json.Unmarshal(text, &all.Results)
@@ -202,7 +238,7 @@ func (b *builder) mem0(text []byte) error {
 		return err
 	}
 	b.leave("relations", len(all.Relations))
-	for _, m := range all.Results {
+	for _, m := range elements[item](b, all.Results) {
 		category, _ := m.Metadata["category"].(string)
 		if category == "" && len(m.Categories) > 0 {
 			category = m.Categories[0]
@@ -236,6 +272,19 @@ type mem0Scope struct {
 	RunJS   string `json:"runId"`
 	App     string `json:"app_id"`
 	AppJS   string `json:"appId"`
+}
+
+// elements reads the elements of a list. One that is not as it should be is named.
+func elements[T any](b *builder, list []json.RawMessage) (out []T) {
+	for i, raw := range list {
+		var x T
+		if err := json.Unmarshal(raw, &x); err != nil {
+			b.m.Bad = append(b.m.Bad, formats.BadLine{Position: formats.Position{Element: i + 1}, Err: err})
+			continue
+		}
+		out = append(out, x)
+	}
+	return out
 }
 
 func (b *builder) bad(line int, err error) {

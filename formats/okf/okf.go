@@ -4,10 +4,10 @@
 // matter with a type, then prose. It decides nothing; it imports nothing of ours.
 //
 // A fact is one item: "- **key**: value". Further lines of a value are indented
-// by two spaces. The front matter lists each fact with the id of its version and
-// a checksum of its value. So an edited item is recognised. A checksum of the whole file
-// ([Seal]) tells whether anybody changed anything. A key or value that plain text cannot
-// hold is written as a JSON string.
+// by two spaces. The front matter lists each fact with the id of its version, a
+// checksum of its value, and when it is true. So an edited item is recognised. A
+// checksum of the whole file ([Seal]) tells whether anybody changed anything. A key
+// or value that plain text cannot hold is written as a JSON string.
 //
 // The same room gives the same bytes.
 package okf
@@ -54,6 +54,8 @@ type Fact struct {
 	Key    string
 	Value  string
 	ID     string // of its version when the file was written; empty for a new item
+	From   string // when it began to be true, RFC 3339; empty for a new or an edited item
+	Until  string // when it ends to be true; empty where that is open
 	Edited bool   // read only: the item differs from what was written, or is new
 	Line   int    // read only: 1 is the first
 
@@ -68,9 +70,11 @@ type header struct {
 }
 
 type entry struct {
-	Key string `yaml:"key"`
-	ID  string `yaml:"id"`
-	Sum string `yaml:"sum"`
+	Key   string `yaml:"key"`
+	ID    string `yaml:"id"`
+	Sum   string `yaml:"sum"`
+	From  string `yaml:"from"`
+	Until string `yaml:"until"`
 }
 
 const kind = "room"
@@ -79,7 +83,7 @@ const kind = "room"
 func Write(w io.Writer, r Room) error {
 	var entries []entry
 	for _, f := range r.Facts {
-		entries = append(entries, entry{f.Key, f.ID, sum(written(f.Value))})
+		entries = append(entries, entry{f.Key, f.ID, sum(written(f.Value)), f.From, f.Until})
 	}
 	b := bytes.NewBufferString(frontMatter(r.Category, r.At.UTC().Format(time.RFC3339), entries) + "\n" + heading(r.Category) + "\n\n")
 	for _, f := range r.Facts {
@@ -94,7 +98,14 @@ func frontMatter(category, at string, facts []entry) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "---\ntype: %s\ntitle: %s\ngenerated: {by: lean-ctx, at: %s}\nleanctx_category: %[2]s\nleanctx_facts:\n", kind, quoted(category), quoted(at))
 	for _, e := range facts {
-		fmt.Fprintf(&b, "- {key: %s, id: %s, sum: %s}\n", quoted(e.Key), quoted(e.ID), e.Sum)
+		fmt.Fprintf(&b, "- {key: %s, id: %s, sum: %s", quoted(e.Key), quoted(e.ID), e.Sum)
+		if e.From != "" {
+			fmt.Fprintf(&b, ", from: %s", quoted(e.From))
+		}
+		if e.Until != "" {
+			fmt.Fprintf(&b, ", until: %s", quoted(e.Until))
+		}
+		b.WriteString("}\n")
 	}
 	b.WriteString("---\n")
 	return b.String()
@@ -281,7 +292,8 @@ func (r *Room) compare(before []entry) {
 		for _, f := range same {
 			f.Several = several
 			if i := slices.IndexFunc(left, func(e entry) bool { return e.Sum == sum(f.Value) }); i >= 0 {
-				f.ID, f.Edited, left = left[i].ID, false, slices.Delete(slices.Clone(left), i, i+1)
+				e := left[i]
+				f.ID, f.From, f.Until, f.Edited, left = e.ID, e.From, e.Until, false, slices.Delete(slices.Clone(left), i, i+1)
 			}
 		}
 		changed := slices.DeleteFunc(slices.Clone(same), func(f *Fact) bool { return !f.Edited })

@@ -11,8 +11,8 @@ import (
 )
 
 var sample = Room{Category: "architecture", At: time.Date(2026, 3, 20, 9, 30, 0, 0, time.UTC), Facts: []Fact{
-	{Key: "auth", Value: "OAuth2 + PKCE", ID: "f-1"},
-	{Key: "db", Value: "PostgreSQL 16\nwith logical replication", ID: "f-2"},
+	{Key: "auth", Value: "OAuth2 + PKCE", ID: "f-1", From: "2026-01-15T00:00:00.000000001Z", Until: "2027-01-01T00:00:00Z"},
+	{Key: "db", Value: "PostgreSQL 16\nwith logical replication", ID: "f-2", From: "2026-02-01T00:00:00Z"},
 	{Key: "odd **key**", Value: " \x1b[31m ", ID: "f-3"},
 }}
 
@@ -22,10 +22,10 @@ title: "architecture"
 generated: {by: lean-ctx, at: "2026-03-20T09:30:00Z"}
 leanctx_category: "architecture"
 leanctx_facts:
-- {key: "auth", id: "f-1", sum: caa044b92}
-- {key: "db", id: "f-2", sum: c5a5334ad}
+- {key: "auth", id: "f-1", sum: caa044b92, from: "2026-01-15T00:00:00.000000001Z", until: "2027-01-01T00:00:00Z"}
+- {key: "db", id: "f-2", sum: c5a5334ad, from: "2026-02-01T00:00:00Z"}
 - {key: "odd **key**", id: "f-3", sum: c8a1c24c1}
-leanctx_checksum: cdfbead8a
+leanctx_checksum: cdc781474
 ---
 
 # architecture
@@ -164,7 +164,7 @@ func TestRoomRoundTrip(t *testing.T) {
 			if strings.ContainsRune(value, '\uFFFD') {
 				continue
 			}
-			r.Facts = append(r.Facts, Fact{Key: strings.TrimSpace(key), Value: value, ID: "f-1"})
+			r.Facts = append(r.Facts, Fact{Key: strings.TrimSpace(key), Value: value, ID: "f-1", From: "2026-02-01T00:00:00Z", Until: rapid.SampledFrom([]string{"", "2026-03-01T00:00:00Z"}).Draw(t, "until")})
 		}
 		var b bytes.Buffer
 		if err := Write(&b, r); err != nil {
@@ -178,7 +178,7 @@ func TestRoomRoundTrip(t *testing.T) {
 			t.Fatalf("%d facts, want %d\n%s", len(got.Facts), len(r.Facts), b.String())
 		}
 		for i, f := range got.Facts {
-			if f.Edited || f.Key != r.Facts[i].Key || f.Value != r.Facts[i].Value {
+			if w := r.Facts[i]; f.Edited || f.Key != w.Key || f.Value != w.Value || f.From != w.From || f.Until != w.Until {
 				t.Fatalf("%+v, want %+v\n%s", f, r.Facts[i], b.String())
 			}
 		}

@@ -37,6 +37,7 @@ import (
 	"time"
 
 	"leanctx/formats"
+	"leanctx/internal/args"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
@@ -77,8 +78,8 @@ func Wakeup(ctx context.Context, s *knowledge.Store, q Query) (Selection, error)
 	case sinceLast:
 		o.News, err = lastSession(ctx, s)
 	default:
-		var t fact.Instant
-		t, err = fact.ParseInstant("since", q.Since, s.Now(), false)
+		var t args.Instant
+		t, err = args.ParseInstant("since", q.Since, s.Now(), false)
 		o.News = News{Since: t.Time, Own: ownOf(s)}
 	}
 	if err != nil {
@@ -204,7 +205,7 @@ func (o *Inputs) present(ctx context.Context, s *knowledge.Store, files []string
 func (o *Inputs) past(ctx context.Context, s *knowledge.Store, asOf string) (r Selection, err error) {
 	o.gather(ctx, s, nil)
 	err = s.View(ctx, func(st *state.State, now time.Time) error {
-		t, err := fact.ParseInstant("as_of", asOf, s.Now(), true)
+		t, err := args.ParseInstant("as_of", asOf, s.Now(), true)
 		if err != nil {
 			return err
 		}

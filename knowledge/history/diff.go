@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"leanctx/formats"
+	"leanctx/internal/args"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge"
@@ -109,16 +110,16 @@ func Diff(ctx context.Context, s *knowledge.Store, q Interval) (r Difference, er
 
 // diff gives the first q.Limit changes. Ages are counted from clock.
 func diff(st *state.State, q Interval, now, clock time.Time) (Difference, error) {
-	from, err := fact.ParseInstant("from", q.From, clock, false)
+	from, err := args.ParseInstant("from", q.From, clock, false)
 	if err != nil {
 		return Difference{}, err
 	}
-	to := fact.Instant{Time: now, Text: "now"}
+	to := args.Instant{Time: now, Text: "now"}
 	if q.Axis == axisRecorded && st.At().After(now) {
 		to.Time = st.At() // a clock that was ahead pushed recorded time on
 	}
 	if q.To != "" {
-		if to, err = fact.ParseInstant("to", q.To, clock, true); err != nil {
+		if to, err = args.ParseInstant("to", q.To, clock, true); err != nil {
 			return Difference{}, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"leanctx/internal/args"
 	"leanctx/internal/prose"
 	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
@@ -42,7 +43,7 @@ func Rooms(ctx context.Context, s *knowledge.Store, q RoomQuery) (RoomList, erro
 		return r, err
 	}
 	err := s.View(ctx, func(st *state.State, now time.Time) error {
-		t, err := fact.ParseInstant("as_of", q.AsOf, s.Now(), true)
+		t, err := args.ParseInstant("as_of", q.AsOf, s.Now(), true)
 		if err != nil {
 			return err
 		}

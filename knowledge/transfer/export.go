@@ -37,6 +37,8 @@ type Outgoing struct {
 	Shared bool   `json:"shared,omitempty" jsonschema:"only what sync shares, the same bytes on every machine (json)"`
 	File   string `json:"file,omitempty" flag:"output" short:"o" jsonschema:"where to write it; without it the answer is the export"`
 	Force  bool   `json:"force,omitempty" jsonschema:"with md: overwrite files that somebody edited or wrote"`
+
+	NewFolder bool `json:"-"` // make the folders above File that are not there
 }
 
 // Exported is a finished export.
@@ -117,6 +119,11 @@ func Export(ctx context.Context, s *knowledge.Store, o Outgoing) (Exported, erro
 	}
 	if err := insideProject(s, o.File); err != nil {
 		return r, err
+	}
+	if o.NewFolder {
+		if err := os.MkdirAll(filepath.Dir(o.File), 0o700); err != nil {
+			return r, err
+		}
 	}
 	return r, replaceFile(o.File, b.Bytes())
 }

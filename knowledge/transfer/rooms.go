@@ -212,7 +212,11 @@ func roomsOf(st *state.State, now time.Time) (rooms []okf.Room, facts int) {
 				place[v.Category] = i
 				rooms = append(rooms, okf.Room{Category: v.Category, At: st.At()})
 			}
-			rooms[i].Facts = append(rooms[i].Facts, okf.Fact{Key: v.Key, Value: v.Value, ID: v.ID})
+			f := okf.Fact{Key: v.Key, Value: v.Value, ID: v.ID, From: v.ValidFrom.UTC().Format(time.RFC3339Nano)}
+			if v.ValidUntil != nil {
+				f.Until = v.ValidUntil.UTC().Format(time.RFC3339Nano)
+			}
+			rooms[i].Facts = append(rooms[i].Facts, f)
 			facts++
 		}
 	}
@@ -292,7 +296,7 @@ func (m *merger) takeRooms(x input) {
 		for _, f := range room.Facts {
 			m.r.Parsed++
 			m.rooms.ids = append(m.rooms.ids, f.ID)
-			c, err := m.store.Check(knowledge.Assertion{Category: room.Category, Key: f.Key, Value: f.Value})
+			c, err := m.store.Check(knowledge.Assertion{Category: room.Category, Key: f.Key, Value: f.Value, ValidFrom: f.From, ValidUntil: f.Until})
 			if err != nil {
 				bad(okf.Mistake{Line: f.Line, Problem: err.Error()})
 				continue
@@ -332,20 +336,21 @@ func (m *merger) edited() error {
 		switch i := slices.IndexFunc(now, func(v *fact.Version) bool { return v.ID == x.ID }); {
 		case i >= 0 && len(now) > 1:
 			c.Replaces = now[i].Value
-		case i < 0 && x.Several && len(now) > 0:
+		case i < 0 && x.Several && len(m.over.Versions(n)) > 0: // one that begins later counts too
 			c.Also = true
 		}
+		beside := c.Also || len(m.over.Versions(n)) == 0 // whatever its period
 		events, got, err := knowledge.Assert(m.over, c, m.now)
 		if err != nil {
 			return err
 		}
-		switch got.Outcome {
-		case knowledge.Confirmed:
+		switch {
+		case got.Outcome == knowledge.Confirmed:
 			m.r.Skipped++
 			continue // somebody else has asserted it meanwhile
-		case knowledge.Disputed:
+		case got.Outcome == knowledge.Disputed:
 			m.r.Disputed++
-		case knowledge.Created, knowledge.Added:
+		case got.Outcome == knowledge.Created, got.Outcome == knowledge.Added, beside:
 			m.r.Added++
 			m.first(c.Category, c.Key, c.Value)
 		default:

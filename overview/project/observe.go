@@ -65,9 +65,7 @@ func (p *Registry) place(s *observation) *observation {
 	placed := *s
 	s = &placed
 	if s.common == "" {
-		if s.ID != "" {
-			s.Birth = directoryID(filepath.FromSlash(s.Root))
-		}
+		s.Birth = directoryID(filepath.FromSlash(s.Root))
 		return s
 	}
 	if p.o.Worktrees == "share" {

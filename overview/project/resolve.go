@@ -2,7 +2,10 @@ package project
 
 import (
 	"fmt"
+	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -106,7 +109,7 @@ func (a *registry) above(s *observation) (*record, int) {
 		for _, r := range a.records {
 			i := slices.IndexFunc(r.Places, func(p Place) bool { return p.Root == dir && (p.GitDir == "" || !p.exists()) })
 			if i >= 0 {
-				s.Root, s.root = dir, dir
+				s.Root, s.root, s.Birth = dir, dir, directoryID(filepath.FromSlash(dir))
 				return r, i
 			}
 		}
@@ -254,8 +257,29 @@ func (r *record) similar(s *observation) bool {
 	if s.ID != "" {
 		return s.ID == r.ID || r.ID == "" && intersect(r.FirstCommits, s.firstCommits)
 	}
-	moved := s.gitRoot == "" && r.plain() && len(r.Places) > 0 && projectName(r.root()) == projectName(s.root) && !slices.ContainsFunc(r.Places, Place.exists)
+	moved := s.gitRoot == "" && r.plain() && len(r.Places) > 0 && (projectName(r.root()) == projectName(s.root) || r.wasDirectory(s)) && !slices.ContainsFunc(r.Places, Place.exists)
 	return moved || intersect(r.FirstCommits, s.firstCommits)
+}
+
+// wasDirectory reports whether a directory looks like that of a project under another name. Its number
+// alone says little, since a file system gives it out again: something in the directory must be older
+// than the project.
+func (r *record) wasDirectory(s *observation) bool {
+	if !slices.ContainsFunc(r.Places, func(p Place) bool { return p.Birth != "" && p.Birth == s.Birth }) {
+		return false
+	}
+	older := func(info fs.FileInfo, err error) bool { return err == nil && info.ModTime().Before(r.CreatedAt) }
+	dir, err := os.Open(filepath.FromSlash(s.Root))
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	if older(dir.Stat()) {
+		return true
+	}
+	const looked = 100
+	entries, _ := dir.ReadDir(looked)
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return older(e.Info()) })
 }
 
 // giveSecret gives a project in a repository a secret, if it has none.

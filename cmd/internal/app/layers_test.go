@@ -30,7 +30,7 @@ var mayImport = map[string][]string{
 	"internal/refusal":                      {},
 	"internal/language":                     {},
 	"internal/tokens":                       {},
-	"internal/args":                         {"internal/prose", "internal/refusal"},
+	"internal/args":                         {"internal/language", "internal/prose", "internal/refusal"},
 	"internal/notice":                       {"internal/journal"},
 	"internal/atomicfile":                   {},
 	"internal/proctest":                     {},                 // for tests alone
@@ -46,10 +46,10 @@ var mayImport = map[string][]string{
 	"knowledge/fact":     {"internal/language", "knowledge/words", "knowledge/verdict", "formats", "internal/prose", "internal/refusal"}, // the stop words
 	"knowledge/state":    {"knowledge/fact", "knowledge/verdict", "knowledge/index", "knowledge/words", "internal/journal", "formats"},
 	"knowledge/advice":   {"embed/vectors", "knowledge", "knowledge/verdict", "knowledge/conflict", "knowledge/fact", "knowledge/state", "knowledge/meaning", "internal/journal", "internal/notice", "internal/prose", "internal/refusal", "formats"},
-	"knowledge/briefing": {"internal/language", "knowledge", "knowledge/fact", "knowledge/state", "knowledge/reminder", "internal/prose", "internal/refusal", "internal/tokens", "formats"},
+	"knowledge/briefing": {"internal/args", "internal/language", "knowledge", "knowledge/fact", "knowledge/state", "knowledge/reminder", "internal/prose", "internal/refusal", "internal/tokens", "formats"},
 	"knowledge/history":  {"internal/args", "knowledge/verdict", "knowledge", "knowledge/drawing", "knowledge/fact", "knowledge/state", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/replica":  {"internal/atomicfile", "knowledge", "knowledge/fact", "knowledge/reminder", "knowledge/state", "knowledge/verdict", "internal/journal", "internal/prose", "internal/refusal", "formats"},
-	"knowledge/listing":  {"knowledge", "knowledge/drawing", "knowledge/fact", "knowledge/reminder", "knowledge/state", "internal/prose", "internal/refusal", "formats"},
+	"knowledge/listing":  {"internal/args", "knowledge", "knowledge/drawing", "knowledge/fact", "knowledge/reminder", "knowledge/state", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/transfer": {"internal/args", "internal/atomicfile", "knowledge", "knowledge/listing", "knowledge/replica", "knowledge/fact", "knowledge/state", "knowledge/verdict", "internal/journal", "internal/prose", "internal/refusal", "formats", "formats/foreign", "formats/okf"},
 	"knowledge/reminder": {"knowledge/fact", "internal/prose", "formats"},
 	"knowledge/meaning":  {"internal/atomicfile", "embed/vectors", "knowledge/fact"},
@@ -78,7 +78,7 @@ var mayImport = map[string][]string{
 	"overview/project": {"internal/journal", "internal/refusal", "overview/tree"},
 	"overview":         {"internal/atomicfile", "internal/prose", "internal/refusal", "internal/secret"},
 	// floor 2
-	"cmd/internal/op": {"internal/prose", "knowledge", "knowledge/advice", "knowledge/briefing", "knowledge/fact", "knowledge/history", "knowledge/listing", "knowledge/transfer", "agents", "agents/cost", "agents/session", "agents/share", "tasks", "overview", "internal/journal", "internal/refusal", "formats"},
+	"cmd/internal/op": {"internal/args", "internal/prose", "knowledge", "knowledge/advice", "knowledge/briefing", "knowledge/fact", "knowledge/history", "knowledge/listing", "knowledge/transfer", "agents", "agents/cost", "agents/session", "agents/share", "tasks", "overview", "internal/journal", "internal/refusal", "formats"},
 	// floor 2½: none imports another
 	"cmd/internal/cli":      {"cmd/internal/op", "internal/prose", "internal/refusal"},
 	"cmd/internal/mcpsrv":   {"cmd/internal/op", "internal/prose", "formats"},

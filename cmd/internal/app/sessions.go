@@ -15,6 +15,7 @@ import (
 	"leanctx/cmd/internal/op"
 	"leanctx/formats"
 	"leanctx/formats/transcript"
+	"leanctx/internal/args"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/internal/secret"
@@ -330,9 +331,11 @@ func (c sessionCommands) transcripts(a importing) (files []incoming, err error) 
 	}
 	var since time.Time
 	if a.Since != "" {
-		if since, err = session.Since(time.Now(), a.Since); err != nil {
+		from, err := args.ParseInstant("since", a.Since, time.Now(), false)
+		if err != nil {
 			return nil, err
 		}
+		since = from.Time
 	}
 	sources := a.Sources
 	if len(sources) == 0 {

@@ -55,6 +55,13 @@ func (s *stores) served() []*op.Tool {
 					if a.Force {
 						return refusal.Argument("force", "force overwrites what a person wrote: a person may give it to a command: lean-ctx knowledge export")
 					}
+					a.NewFolder = true
+					return nil
+				})
+			}
+			if t.Command == "task" && o.Name == "export" {
+				op.Adjust(o, func(_ context.Context, _ op.Scope, a *tasks.PlanExport) error {
+					a.NewFolder = true
 					return nil
 				})
 			}
@@ -92,9 +99,6 @@ func (s *stores) insideProject(ctx context.Context, sc op.Scope, file string, wr
 	}
 	if err == nil && !ours {
 		err = refusal.Argument("file", "file %s is there already and no export of lean-ctx: name another one", name)
-	}
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(path), 0o700)
 	}
 	return path, err
 }

@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -241,7 +243,12 @@ func (s *stores) sayEmpty(ctx context.Context, sc op.Scope) {
 	}
 	var names []string
 	for _, n := range near[:min(len(near), maxNear)] {
-		names = append(names, fmt.Sprintf("%s (%s)", n.Name, filepath.FromSlash(n.Root)))
+		root := filepath.FromSlash(n.Root)
+		where := root
+		if _, err := os.Stat(root); errors.Is(err, fs.ErrNotExist) {
+			where += ", which is gone: if it moved here, `lean-ctx project link " + n.Hash + "`"
+		}
+		names = append(names, fmt.Sprintf("%s (%s)", n.Name, where))
 	}
 	op.Note(ctx, text+"; near it are "+strings.Join(names, ", ")+": project names one")
 }

@@ -271,6 +271,16 @@ func TestFilesOverMCP(t *testing.T) {
 	c := s.with(t, app)
 	c.must("ctx_knowledge", rememberHere)
 	path := func(name string) string { return filepath.Join(app, name) }
+	for call, tool := range map[string]string{
+		`{"action":"export","file":"lean-ctx-export/x.jsonl","format":"jsonl","shared":true}`: "ctx_knowledge",
+		`{"action":"export","file":"lean-ctx-export/x","format":"md","force":true}`:           "ctx_knowledge",
+		`{"action":"export","file":"lean-ctx-export/x.md","task_id":"t-00000f"}`:              "ctx_task",
+	} {
+		refusedWith(t, call, c.call(tool, call))
+		if _, err := os.Lstat(path("lean-ctx-export")); err == nil {
+			t.Fatalf("a call that was refused made the folder: %s", call)
+		}
+	}
 	if err := os.Mkdir(path("lean-ctx-export"), 0o700); err != nil {
 		t.Fatal(err)
 	}

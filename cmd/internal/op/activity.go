@@ -10,6 +10,7 @@ import (
 
 	"leanctx/agents"
 	"leanctx/formats"
+	"leanctx/internal/args"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge/fact"
@@ -75,13 +76,13 @@ type DayCount struct {
 func activity(st Stores) func(context.Context, Scope, ActivityQuery) (Activity, error) {
 	return func(ctx context.Context, sc Scope, q ActivityQuery) (r Activity, err error) {
 		now := time.Now()
-		from, err := fact.ParseInstant("since", cmp.Or(q.Since, "7d"), now, false)
+		from, err := args.ParseInstant("since", cmp.Or(q.Since, "7d"), now, false)
 		if err != nil {
 			return r, err
 		}
-		to := fact.Instant{Time: now}
+		to := args.Instant{Time: now}
 		if q.Until != "" {
-			if to, err = fact.ParseInstant("until", q.Until, now, true); err != nil {
+			if to, err = args.ParseInstant("until", q.Until, now, true); err != nil {
 				return r, err
 			}
 		}

@@ -207,7 +207,7 @@ func (c *call) take(name string, v any) {
 		c.foreign(name, v)
 		return
 	}
-	if c.given[p.Name] {
+	if c.given[p.Name] || c.absent(p, v) {
 		return
 	}
 	value, present, err := coerce(p, v)
@@ -220,7 +220,7 @@ func (c *call) take(name string, v any) {
 		c.problem(p.Name, fmt.Sprintf("%s %v%s", p.in(c.shell), err, what))
 		return
 	}
-	if !present {
+	if !present || c.absent(p, value) {
 		return
 	}
 	c.given[p.Name] = true
@@ -237,6 +237,25 @@ func (c *call) take(name string, v any) {
 		c.values[p.Name] = value
 	}
 }
+
+// absent reports whether a client wrote null as a text, or as the only text of a list, for an optional
+// argument: some cannot send the null of JSON. What may be said or changed is left as it is, and so is
+// what somebody typed in a shell.
+func (c *call) absent(p Param, v any) bool {
+	if c.shell || p.Required {
+		return false
+	}
+	switch v := v.(type) {
+	case string:
+		return nullWord(v) && !slices.Contains(p.Enum, v) && (p.Type != TypeString || len(p.Enum) > 0 || c.o.Effect == Reads && p.Name != "query")
+	case []string:
+		return !slices.ContainsFunc(v, func(s string) bool { return !nullWord(s) })
+	}
+	return false
+}
+
+// nullWord reports whether a text is the word for no value in the language of some client.
+func nullWord(s string) bool { return s == "null" || s == "undefined" || s == "None" }
 
 // rank puts other names of an argument after its own: a caller that fills in every field
 // of a schema gives both.

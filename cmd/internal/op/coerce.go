@@ -142,6 +142,9 @@ func toList(v any) ([]string, error) {
 	case []any:
 		out := make([]string, 0, len(v))
 		for _, e := range v {
+			if e == nil {
+				continue
+			}
 			s, ok := scalar(e)
 			if !ok {
 				return nil, fmt.Errorf("must be a list of texts, not %s", brief(v))
@@ -223,18 +226,18 @@ func brief(v any) string {
 	return s[:cut] + "…"
 }
 
-// empty reports whether an argument is null, "", 0, false or []. Many models send every
-// field of the schema, and these values for the fields that do not apply.
+// empty reports whether an argument is null, also as a text, "", 0, false or []. Many models send
+// every field of the schema, and these values for the fields that do not apply.
 func empty(v any) bool {
 	switch v := v.(type) {
 	case nil:
 		return true
 	case string:
-		return strings.TrimSpace(v) == ""
+		return strings.TrimSpace(v) == "" || nullWord(v)
 	case bool:
 		return !v
 	case []any:
-		return len(v) == 0
+		return !slices.ContainsFunc(v, func(e any) bool { return !empty(e) })
 	case map[string]any:
 		return len(v) == 0
 	}

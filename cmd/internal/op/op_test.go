@@ -145,6 +145,11 @@ func TestCallCoerces(t *testing.T) {
 		{"as text", `{"confidence":"0.9","limit":" 10 ","correct":"true","pinned":"no"}`,
 			with(func(s *sample) { s.Confidence, s.Limit, s.Correct, s.Pinned = new(0.9), 10, true, new(false) })},
 		{"nothing given", `{"confidence":null,"limit":"","correct":null,"tags":null,"key":"","mode":""}`, base},
+		{"null as a text", `{"confidence":"null","limit":"undefined","budget":"None","correct":"null","tags":"null","mode":"null"}`, base},
+		{"null in a list", `{"tags":["null"],"mode":null}`, base},
+		{"nulls in a list", `{"tags":[null,null]}`, base},
+		{"null in the text of a list", `{"tags":"[\"null\"]"}`, base},
+		{"null beside others", `{"tags":[null,"null","sql"],"key":"null"}`, with(func(s *sample) { s.Tags, s.Key = []string{"null", "sql"}, "null" })},
 		{"whole float", `{"limit":10.0,"budget":1e2}`, with(func(s *sample) { s.Limit, s.Budget = 10, new(100) })},
 		{"numbers for truth", `{"correct":1}`, with(func(s *sample) { s.Correct = true })},
 		{"number for text", `{"key":12345678901234567890}`, with(func(s *sample) { s.Key = "12345678901234567890" })},
@@ -184,6 +189,7 @@ func TestCallNotices(t *testing.T) {
 		{"another action's", `{"action":"rooms","category":"a","value":"v"}`,
 			[]string{`"category" is not an argument of rooms and was ignored`, `"value" is not an argument of rooms and was ignored`}},
 		{"another action's, but empty", `{"action":"rooms","category":"","limit":0,"tags":[],"correct":false,"key":null}`, nil},
+		{"another action's, but null as a text", `{"action":"rooms","category":"null","tags":["null"],"key":"undefined"}`, nil},
 		{"nobody's", `{"action":"feedback","vote":"up","flavour":"mint"}`,
 			[]string{`unknown argument "flavour" was ignored; feedback takes vote, project, agent, output`}},
 		{"nobody's, but empty", `{"action":"rooms","flavour":""}`, nil},
@@ -303,6 +309,35 @@ func TestAnEmptyListIsMissing(t *testing.T) {
 	_, err := Share(Stores{}).Call(t.Context(), "push", decode(t, `{"paths":[]}`))
 	if err == nil || !strings.HasPrefix(err.Error(), `push needs "paths". `) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A client that cannot send null sends its name. No filter of a question is that; what somebody says or changes may be.
+func TestNullAsATextIsNoFilter(t *testing.T) {
+	type query struct {
+		Query    string   `json:"query,omitempty"`
+		Category string   `json:"category,omitempty"`
+		AsOf     string   `json:"as_of,omitempty"`
+		Tags     []string `json:"tags,omitempty"`
+	}
+	tool := &Tool{Name: "ctx_sample", Operations: []Operation{New("recall", "Ask.", Reads, see[query]), New("remove", "Retract.", Destroys, see[query])}}
+	args := `{"query":"null","category":"null","as_of":"undefined","tags":["null"]}`
+	for _, tt := range []struct {
+		action string
+		ctx    context.Context
+		want   query
+	}{
+		{"recall", t.Context(), query{Query: "null"}},
+		{"remove", t.Context(), query{Query: "null", Category: "null", AsOf: "undefined"}},
+		{"recall", InShell(t.Context()), query{"null", "null", "undefined", []string{"null"}}},
+	} {
+		a, err := tool.Call(tt.ctx, tt.action, decode(t, args))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tt.want, a.Result.(seen[query]).Args); diff != "" {
+			t.Errorf("%s: %s", tt.action, diff)
+		}
 	}
 }
 
