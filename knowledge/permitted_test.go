@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -65,29 +66,48 @@ func TestConfirmingAUsersFactChangesNothingOfIt(t *testing.T) {
 	}
 }
 
-// What the user said of the future is no agent's to keep from others either.
-func TestAgentKeepsNoPlanOfTheUserAtHome(t *testing.T) {
-	s, err := Open(t.TempDir(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	a := Assertion{Category: "workflow", Key: "test", Value: "run make check", ValidFrom: "2100-01-01"}
-	if _, err := s.As(Actor{Kind: KindUser}).Remember(t.Context(), a); err != nil {
-		t.Fatal(err)
-	}
-	a.ValidFrom, a.Value, a.Privacy = "", "run nothing", PrivacyLocal
-	if r, err := s.As(Actor{Agent: "codex-1", Kind: KindAgent}).Remember(t.Context(), a); err != nil || !strings.Contains(r.Text(), "Left as it was: privacy") {
-		t.Error(r.Text(), err)
-	}
-	_ = s.View(t.Context(), func(st *state.State, _ time.Time) error {
-		for _, v := range st.Versions(fact.IDOf("workflow", "test")) {
-			if v.Privacy == PrivacyLocal || !fact.Believed(v) {
-				t.Errorf("%+v", v)
+// Where a fact stays shared, since the user said something of it, an agent's value that is to stay on this
+// machine is refused. It is never recorded for everybody.
+func TestLocalValueBesideTheUsersIsRefused(t *testing.T) {
+	for name, x := range map[string]struct{ said, asked Assertion }{
+		"a plan":                {Assertion{ValidFrom: "2100-01-01"}, Assertion{}},
+		"a plan, with another":  {Assertion{ValidFrom: "2100-01-01"}, Assertion{ValidFrom: "2090-01-01", ValidUntil: "2095-01-01"}},
+		"a plan, with its past": {Assertion{ValidFrom: "2100-01-01"}, Assertion{ValidFrom: "2020-01-01", ValidUntil: "2021-01-01"}},
+		"a value since lately":  {Assertion{ValidFrom: "2025-01-01"}, Assertion{ValidFrom: "2020-01-01", ValidUntil: "2021-01-01"}},
+		"several values":        {Assertion{Also: true}, Assertion{Also: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := Open(t.TempDir(), nil)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		return nil
-	})
+			t.Cleanup(func() { _ = s.Close() })
+			a := x.said
+			a.Category, a.Key, a.Value = "workflow", "test", "run make check"
+			if _, err := s.As(Actor{Kind: KindUser}).Remember(t.Context(), a); err != nil {
+				t.Fatal(err)
+			}
+			a = x.asked
+			a.Category, a.Key, a.Value, a.Privacy = "workflow", "test", "run nothing", PrivacyLocal
+			r, err := s.As(Actor{Agent: "codex-1", Kind: KindAgent}).Remember(t.Context(), a)
+			if refused, ok := errors.AsType[*ArgumentError](err); r.Outcome != Disputed && (!ok || refused.Argument != "privacy") {
+				t.Errorf("%s, %v", r.Text(), err)
+			}
+			_ = s.View(t.Context(), func(st *state.State, _ time.Time) error {
+				for _, v := range st.Versions(fact.IDOf("workflow", "test")) {
+					if v.Value != "run make check" || v.Privacy == PrivacyLocal || !fact.Believed(v) {
+						t.Errorf("%+v", v)
+					}
+				}
+				for _, d := range st.Disputed {
+					if d.Privacy != PrivacyLocal {
+						t.Errorf("a dispute that others get: %+v", d)
+					}
+				}
+				return nil
+			})
+		})
+	}
 }
 
 // The questions that lead to a user's fact are added to, and none of them is taken away.

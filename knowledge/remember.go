@@ -78,10 +78,16 @@ func assertHere(st state.Reader, a Checked, now, present time.Time) ([]state.Eve
 		kept := a
 		kept.Privacy = ""
 		events, r, err := Assert(st, kept, now)
-		if r.Outcome == Disputed { // the doubt itself stays on this machine
+		switch {
+		case err != nil:
+		case r.Outcome == Disputed: // the doubt itself stays on this machine
 			return Assert(st, a, now)
+		case r.Outcome != Confirmed: // a new value would be everybody's
+			return nil, Remembered{}, refusal.Argument("privacy", "[%s] %s is shared, and only the user may keep it on this machine; a value beside it would be shared too: leave privacy out, or use another key",
+				prose.Name(named.Category), prose.Name(named.Key))
+		default:
+			r.Left = append(r.Left, "privacy")
 		}
-		r.Left = append(r.Left, "privacy")
 		return events, r, err
 	}
 	events := keepHome(st, n, now, present)
@@ -479,9 +485,10 @@ func protection(f state.Facts, by Source, v *fact.Version) string {
 	another := len(v.Sources) > 0 && (v.Sources[0].By != by.By || v.Sources[0].Kind != by.Kind || !sameAuthor(v.Sources[0], by))
 	needed := authorityOf(f, v)
 	switch mine := Authority(by.Kind); {
-	case mine < needed && needed == Authority(KindUser):
-		return "only a user may change what a user asserted"
-	case v.Pinned && mine < Authority(KindUser):
+	case mine < Authority(KindUser) && fact.UsersAlone(v):
+		if fact.ByUser(v) {
+			return "only a user may change what a user asserted"
+		}
 		return "only a user may change a pinned fact"
 	case mine < needed && needed == Authority(KindFile):
 		return "only a user, a file or a tool may change what a file or a tool backs"

@@ -107,14 +107,16 @@ func (m *memory[S, E]) fold(s S, r *recovery) (S, error) {
 			why = notFolded
 		}
 		if why == "" {
-			if m.theirs(ln.seq, r) {
+			theirs := m.theirs(ln.seq, r)
+			if theirs {
 				c.At = m.plausibleTime(c.At, r.pos.at)
-				if w, ok := any(m.m).(Wary[E]); ok {
-					c.Events = w.Others(c.Events)
-				}
 			}
 			var next S
-			if next, spoiled = m.tryFold(s, c); spoiled {
+			var void int
+			if next, void, spoiled = m.tryFold(s, c, theirs); void > 0 {
+				r.void = append(r.void, voidWarning(m.j.names.journal, ln.seq, void))
+			}
+			if spoiled {
 				if m.bad == nil {
 					m.bad = map[uint32]bool{}
 				}
@@ -133,15 +135,20 @@ func (m *memory[S, E]) fold(s S, r *recovery) (S, error) {
 
 const notFolded = " (it does not fit what was there before)"
 
-// tryFold reports a commit that the machine cannot fold. Anybody in a team can write one.
-func (m *memory[S, E]) tryFold(s S, c Commit[E]) (next S, spoiled bool) {
+// tryFold folds a commit, and reports one that the machine cannot fold. Anybody in a team can write one.
+// void is how many of its events do not count.
+func (m *memory[S, E]) tryFold(s S, c Commit[E], theirs bool) (next S, void int, spoiled bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			m.o.Logger.Error("a commit could not be folded", "seq", c.Seq, "panic", p, "stack", string(debug.Stack()))
 			spoiled = true
 		}
 	}()
-	return m.m.Fold(s, c), false
+	n := len(c.Events)
+	if w, ok := any(m.m).(Wary[S, E]); ok && theirs {
+		c.Events = w.Others(s, c.At, c.Events)
+	}
+	return m.m.Fold(s, c), n - len(c.Events), false
 }
 
 // decode is Decode of the machine. A snapshot of others must not end the program.

@@ -79,6 +79,8 @@ type recovery struct {
 	needsRewrite bool // a repair must rewrite J
 	needsRepair  bool // a writer has something to repair
 
+	void []Warning // of commits with events that do not count
+
 	read, older content // J and J.prev, as far as they were read
 }
 

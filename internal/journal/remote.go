@@ -280,6 +280,9 @@ func (r *replica[S, E]) keep(lines []line, p position) error {
 	}
 	l.mem.set(l.mem.state)
 	j.answered()
+	for _, w := range commits.void { // once on each machine: who reads the copy later says nothing
+		j.warn(w)
+	}
 	return nil
 }
 

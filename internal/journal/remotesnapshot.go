@@ -163,10 +163,20 @@ func (r *replica[S, E]) parse(m Mark, text []byte) (*image[S], error) {
 	return i, nil
 }
 
-// encode returns the image as a snapshot in the files.
+// encode returns the image as a snapshot in the files. It takes the place of the commits, of which any
+// member may have written some. So it is read again before: the error wraps errUnreadable if it cannot be.
 func (r *replica[S, E]) encode(i *image[S], generation uint64) ([]byte, error) {
-	return encodeSnapshot(r.l.mem.m, i.state, Header{Schema: r.l.o.Schema, Seq: i.pos.seq, Generation: generation, At: i.pos.at.UTC()})
+	document, err := encodeSnapshot(r.l.mem.m, i.state, Header{Schema: r.l.o.Schema, Seq: i.pos.seq, Generation: generation, At: i.pos.at.UTC()})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.l.mem.decode(document, true); err != nil {
+		return nil, fmt.Errorf("%s: %w: as of commit %d: %w", r.remote.Name(), errUnreadable, i.pos.seq, err)
+	}
+	return document, nil
 }
+
+var errUnreadable = errors.New("what its commits make cannot be read once it is a snapshot, and took the place of nothing")
 
 // renew rebuilds the copy. The lead and the file lock are held.
 //
@@ -196,11 +206,12 @@ func (r *replica[S, E]) renew(parent context.Context) error {
 	}
 	l, at := r.l, i.pos
 	document, err := r.encode(i, l.j.pos.head.Generation+1)
-	if errors.Is(err, errors.ErrUnsupported) { // [Detach] knows no states
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, errUnreadable) { // [Detach] knows no states
 		if i.document == nil {
-			return r.refill(ctx, i.state)
+			return r.refill(ctx)
 		}
-		document, at, err = i.document, i.start, nil
+		document, at = i.document, i.start
+		i.state, err = l.mem.decode(document, true) // it has the commits since that snapshot too
 	}
 	if err == nil {
 		err = r.install(document, at, i.state)
@@ -218,7 +229,7 @@ func (r *replica[S, E]) renew(parent context.Context) error {
 //	3  J := the same with a header that says that none is lost
 //
 // Until step 3 the copy counts as damaged: an S that lacks commits may still be there.
-func (r *replica[S, E]) refill(ctx context.Context, state S) error {
+func (r *replica[S, E]) refill(ctx context.Context) error {
 	c := chainFrom(position{})
 	all := &recovery{}
 	err := r.remote.Fetch(ctx, 0, func(place uint64, commit []byte) error {
@@ -234,7 +245,8 @@ func (r *replica[S, E]) refill(ctx context.Context, state S) error {
 	l, j := r.l, &r.l.j
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if state, err = l.mem.fold(state, all); err != nil {
+	state, err := l.mem.fold(l.mem.m.New(), all)
+	if err != nil {
 		return err
 	}
 	c.pos.at = all.pos.at

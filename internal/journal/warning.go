@@ -24,6 +24,7 @@ const (
 	Offline  Kind = "offline"  // the server of the shared log gave no answer; what is read is the copy
 	Diverged Kind = "diverged" // the shared log cannot be used
 	Unknown  Kind = "unknown"  // a commit is intact and not understood; what is read ends before it
+	Void     Kind = "void"     // a commit of a team has events that do not count
 	Ahead    Kind = "ahead"    // the newest commit is dated more than an hour in the future
 )
 
@@ -112,6 +113,14 @@ func rescuedWarning(file string, err error) Warning {
 
 func unknownWarning(file string, seq uint64, err error) Warning {
 	return Warning{Kind: Unknown, File: file, Seq: seq, Text: err.Error() + "."}
+}
+
+func voidWarning(file string, seq uint64, n int) Warning {
+	what, is := "1 event", "is"
+	if n > 1 {
+		what, is = strconv.Itoa(n)+" events", "are"
+	}
+	return Warning{Kind: Void, File: file, Seq: seq, Text: fmt.Sprintf("%s of commit %d of the team %s void: who wrote it may not do that, and nothing of it was done.", what, seq, is)}
 }
 
 func aheadWarning(file string, at time.Time) Warning {

@@ -58,6 +58,10 @@ func ByUser(v *Version) bool {
 	return slices.ContainsFunc(v.Sources, func(s formats.Source) bool { return s.Kind == KindUser })
 }
 
+// UsersAlone reports whether only a user may end, unpin, rename or erase a version: a user asserted or pinned
+// it. A proposal of somebody who is not trusted here is nobody's.
+func UsersAlone(v *Version) bool { return !v.TakenIn && (v.Pinned || ByUser(v)) }
+
 // IsRule reports whether v says how to work: what a user asserted or pinned, a convention, a
 // workflow, a preference, a pattern or a gotcha.
 func IsRule(v *Version) bool {

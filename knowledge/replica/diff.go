@@ -216,9 +216,9 @@ func (d *differ) fact(n fact.ID) {
 			l.At, l.By = at, v.AssertedBy
 		}
 	}
-	for part := range parts(now) {
+	for part, rest := range parts(now) {
 		one := l
-		one.Versions = part
+		one.Versions, one.Rest = part, rest
 		d.add(&one)
 		l.More = true
 	}
@@ -227,21 +227,48 @@ func (d *differ) fact(n fact.ID) {
 // maxPart is about how many bytes of versions a line has. Colleagues read no line of more than maxLine.
 const maxPart = maxLine / 2
 
-// parts are versions in lists that have room in a line.
-func parts(vs []*fact.Version) iter.Seq[[]*fact.Version] {
-	return func(yield func([]*fact.Version) bool) {
-		from, size := 0, 0
-		for i, v := range vs {
-			text, _ := journal.Encode(v) // the line is encoded again, and says what is wrong
-			if size += len(text); size > maxPart && i > from {
-				if !yield(vs[from:i]) {
+// parts are versions in lists that have room in a line. A version of thousands of sources stands in several:
+// rest says that the first one of a list goes on with further sources.
+func parts(vs []*fact.Version) iter.Seq2[[]*fact.Version, bool] {
+	return func(yield func([]*fact.Version, bool) bool) {
+		var part []*fact.Version
+		size, rest := 0, false
+		next := func() bool {
+			ok := yield(part, rest)
+			part, size, rest = nil, 0, false
+			return ok
+		}
+		for _, v := range vs {
+			n := encodedSize(v)
+			if size+n > maxPart && len(part) > 0 && !next() {
+				return
+			}
+			for n > maxPart && len(v.Sources) > 1 {
+				some, left := *v, *v
+				sources := 0
+				for i, s := range v.Sources {
+					if sources += encodedSize(s); sources > maxPart/2 && i > 0 || i == len(v.Sources)-1 {
+						some.Sources, left.Sources = v.Sources[:i:i], v.Sources[i:]
+						break
+					}
+				}
+				if part = append(part, &some); !next() {
 					return
 				}
-				from, size = i, len(text)
+				v, rest = &left, true
+				n = encodedSize(v)
 			}
+			part, size = append(part, v), size+n
 		}
-		yield(vs[from:])
+		next()
 	}
+}
+
+// encodedSize is how many bytes a value takes in a line. What cannot be encoded takes none: the line says
+// what is wrong with it.
+func encodedSize(x any) int {
+	text, _ := journal.Encode(x)
+	return len(text)
 }
 
 // withdraw writes that a fact stays with its writer from now on.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -219,5 +220,118 @@ func TestLinesOfStrangersHaveABudget(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Lines under the id of a trusted replica that its key does not verify cost no more than those of
+// strangers, in its own file and in others, and none of its own is passed over for those in others.
+func TestForgedLinesHaveABudget(t *testing.T) {
+	dir := t.TempDir()
+	written(t, dir, 21_000)
+	own, err := os.ReadFile(filepath.Join(dir, logDir, "9c41e07d.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	forger := ed25519.NewKeyFromSeed([]byte(strings.Repeat("f", ed25519.SeedSize)))
+	l := &Line{ID: "9c41e07d-7", At: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), Op: opAssert, Category: "x", Key: "y", Value: strings.Repeat("v", 100)}
+	if err := l.encode(forger); err != nil {
+		t.Fatal(err)
+	}
+	forged := []byte(strings.Repeat(string(l.text)+"\n", 45_000))
+	trusted := keySet{"9c41e07d": {publicOf(ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)))}}
+	for name, files := range map[string][]logFile{
+		"in its own file": {{"9c41e07d.jsonl", append(slices.Clone(own), forged...)}},
+		"in others":       {{"00000000.jsonl", forged}, {"9c41e07d.jsonl", own}, {"ffffffff.jsonl", forged}},
+	} {
+		in := incoming{trusted: trusted, now: l.At}
+		begin := time.Now()
+		in.read(files)
+		t.Logf("%s: %v, %d lines", name, time.Since(begin), len(in.lines))
+		genuine := 0
+		for _, l := range in.lines {
+			if l.Key != "y" {
+				genuine++
+			}
+		}
+		if genuine != 21_001 || len(in.lines) > genuine+2*maxOutside/len(l.text)+mostOutside || in.over < 4_000 || len(in.warnings) == 0 {
+			t.Errorf("%s: %d of its lines, %d in all, %d not looked at", name, genuine, len(in.lines), in.over)
+		}
+	}
+}
+
+// A version with thousands of sources stands in several lines, which colleagues read: none is over the
+// limit. A former version says that they are of a newer one.
+func TestThousandsOfSourcesHaveRoom(t *testing.T) {
+	open := func(dir string) *knowledge.Store {
+		s, err := knowledge.Open(dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return s
+	}
+	dir := t.TempDir()
+	a, b := open(t.TempDir()), open(t.TempDir())
+	said := knowledge.Assertion{Category: "arch", Key: "db", Value: "PostgreSQL 16"}
+	for _, value := range []string{"MySQL 8", said.Value} {
+		said.Value = value
+		if _, err := a.Remember(t.Context(), said); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const n = 2_500
+	err := a.Update(t.Context(), func(st *state.State, now time.Time) (events []state.Event, _ error) {
+		v := fact.Current(st.Versions(fact.IDOf("arch", "db")), now)
+		for i := range n {
+			at := now.Add(time.Duration(i))
+			events = append(events, state.Event{Confirm: &state.Confirmation{Category: "arch", Key: "db", ID: v.ID, Confidence: .8,
+				Source: formats.Source{Kind: "agent", By: fmt.Sprint("codex-", i), Ref: strings.Repeat("src/", 100)+fmt.Sprint(i), Confidence: .8, At: at}}})
+		}
+		return append(events, state.Event{Questions: &state.NewQuestions{Category: "arch", Key: "db", ID: v.ID, Questions: []string{"which database?"}, At: now.Add(n)}}), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Sync(t.Context(), a, Options{Root: dir})
+	if err != nil || r.Warned() {
+		t.Fatal(r.Text(), err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, r.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest := 0
+	for line := range strings.Lines(string(text)) {
+		l, err := parse([]byte(strings.TrimSpace(line)))
+		if err != nil {
+			t.Fatalf("a line of %d bytes: %v", len(line), err)
+		}
+		if newest = max(newest, l.Policy); l.Rest != (l.Policy == policySources) {
+			t.Errorf("%s has policy %d", l.ID, l.Policy)
+		}
+	}
+	if newest != policySources {
+		t.Errorf("the newest policy is %d", newest)
+	}
+	if _, err := Trust(t.Context(), b, dir, r.Replica); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*knowledge.Store{b, a} {
+		if r, err := Sync(t.Context(), s, Options{Root: dir}); err != nil || r.Warned() {
+			t.Fatal(r.Text(), err)
+		}
+		err = s.View(t.Context(), func(st *state.State, now time.Time) error {
+			v := fact.Current(st.Versions(fact.IDOf("arch", "db")), now)
+			if v == nil || v.Value != said.Value || len(v.Sources) != n+1 || v.ConfirmationCount != n+1 || v.Sources[n].By != fmt.Sprint("codex-", n-1) || len(v.Questions) != 1 {
+				t.Errorf("%.300v", v)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r, err := Sync(t.Context(), a, Options{Root: dir, Check: true}); err != nil || r.Found() {
+		t.Error(r.Text(), err)
 	}
 }

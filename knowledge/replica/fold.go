@@ -395,6 +395,12 @@ func (f *Folded) whole(l *Line) {
 	for i, v := range l.Versions {
 		versions[i] = shared(v)
 	}
+	if l.Rest && len(versions) > 0 {
+		v := versions[0]
+		if old := fact.WithID(there, v.ID); old != nil {
+			v.Sources = slices.Concat(old.Sources, v.Sources)
+		}
+	}
 	if l.More {
 		for _, v := range there {
 			if fact.WithID(versions, v.ID) == nil {

@@ -50,7 +50,7 @@ func TestRepositoryForgesNothingOfTheCopy(t *testing.T) {
 // one of these lists, and what is for the copy alone is refused from a repository.
 func TestMembersOfTheCopyAreRefused(t *testing.T) {
 	said := strings.Fields(`ID At Seen By Op Category Key Value Confidence ValidFrom ValidUntil Correct Also Replaces Source SourceKind Files Session
-		Tags Aliases Questions Examples Pinned Privacy Archetype Reason To Merge Name Names Renamed Versions More Pattern Gotcha Relation Reminder Pair Dispute
+		Tags Aliases Questions Examples Pinned Privacy Archetype Reason To Merge Name Names Renamed Versions More Rest Pattern Gotcha Relation Reminder Pair Dispute
 		Project Public Lines Policy Person`)
 	copied := map[string]replica.Line{"Redacted": {Op: "assert", Key: "lang", Value: "Go", Redacted: "0123abcd"}}
 	for f := range reflect.TypeFor[replica.Line]().Fields() {

@@ -24,10 +24,11 @@ import (
 // Policy is the version of the rules by which lines are replayed. A change of the rules
 // that changes what old lines lead to needs a new one. A line has the first one that replays it right.
 const (
-	Policy      = policyParts
-	policyFirst = 1
-	policyNames = 2 // an erasure has all names of the fact, and the ids of the lines about it
-	policyParts = 3 // the versions of a fact may stand in several lines
+	Policy        = policySources
+	policyFirst   = 1
+	policyNames   = 2 // an erasure has all names of the fact, and the ids of the lines about it
+	policyParts   = 3 // the versions of a fact may stand in several lines
+	policySources = 4 // so may the sources of a version
 )
 
 // Line is one statement of one replica. Which members it has depends on Op.
@@ -70,6 +71,7 @@ type Line struct {
 	Renamed  *hashedRename       `json:"renamed,omitempty"` // what a renaming that is gone did
 	Versions []*formats.Fact     `json:"versions,omitempty"`
 	More     bool                `json:"more,omitempty"` // these are further versions of the fact: one line has no room for all
+	Rest     bool                `json:"rest,omitempty"` // the first of these is there, and these are further sources of it
 	Pattern  *formats.Pattern    `json:"pattern,omitempty"`
 	Gotcha   *formats.Gotcha     `json:"gotcha,omitempty"`
 	Relation *formats.Relation   `json:"relation,omitempty"`
@@ -183,6 +185,9 @@ func (l *Line) encode(key ed25519.PrivateKey) error {
 	}
 	if l.More {
 		l.Policy = policyParts
+	}
+	if l.Rest {
+		l.Policy = policySources
 	}
 	text, err := journal.Encode(l)
 	if err != nil {
@@ -302,6 +307,17 @@ func lineHead(text []byte) (id string, signed bool) {
 		id, signed = string(rest[:8]), i > 0 && bytes.HasPrefix(text[i:], []byte(sigMember))
 	}
 	return id, signed
+}
+
+// verified reports whether one of some keys verifies a line, without reading it.
+func verified(text []byte, keys []ed25519.PublicKey) bool {
+	n := len(text) - crcLen - sigLen
+	if n < 2 {
+		return false
+	}
+	sig, err := base64.RawStdEncoding.DecodeString(string(text[n+len(sigMember) : n+sigLen-1]))
+	signed := append(slices.Clone(text[:n]), '}')
+	return err == nil && slices.ContainsFunc(keys, func(key ed25519.PublicKey) bool { return ed25519.Verify(key, signed, sig) })
 }
 
 // identify takes the id apart.

@@ -119,7 +119,7 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 		return r, err
 	}
 	read := func() incoming {
-		in := incoming{project: o.Project, trusted: trustedIDs(as), redact: s.Redact, now: s.Now()}
+		in := incoming{project: o.Project, trusted: trustedKeys(as), redact: s.Redact, now: s.Now()}
 		in.read(files)
 		return in
 	}
@@ -214,16 +214,24 @@ func ensureKey(ctx context.Context, s *knowledge.Store) error {
 	})
 }
 
-// trustedIDs are the ids of a store and of those that it trusts.
-func trustedIDs(r *formats.Replica) (ids []string) {
+// trustedKeys are the keys by which lines of a store and of those that it trusts are known, by their ids.
+func trustedKeys(r *formats.Replica) keySet {
+	keys := keySet{}
 	if r == nil {
-		return nil
+		return keys
 	}
-	ids = append(slices.Clone(r.Former), r.ID)
+	add := func(id, text string) {
+		if key, ok := decodeKey(text); ok {
+			keys.add(id, key)
+		}
+	}
+	for _, id := range append(slices.Clone(r.Former), r.ID) {
+		add(id, r.Key)
+	}
 	for _, x := range r.Trusted {
-		ids = append(ids, x.ID)
+		add(x.ID, x.Key)
 	}
-	return ids
+	return keys
 }
 
 // settled reports whether nothing happened here or in the repository since the last sync, and as what the
@@ -246,7 +254,7 @@ func settled(ctx context.Context, s *knowledge.Store, files []logFile, m memo) (
 // incoming is what the files of the repository hold.
 type incoming struct {
 	project  Project
-	trusted  []string // the ids of this store and of the replicas that it trusts
+	trusted  keySet // the keys of this store and of the replicas that it trusts, by their ids
 	redact   func(string) (string, []string)
 	now      time.Time
 	lines    []*Line
@@ -264,9 +272,29 @@ const future = 24 * time.Hour
 // not read costs no memory. Each file has at most half of what is left, but for the last one of somebody
 // who is not trusted. The first line
 // of a file is always read: it holds the key by which its replica can be trusted.
+//
+// Anybody can write lines under the id of a replica that is trusted. So of those in its own file twice as
+// many are read as of all strangers, and beyond that those that its key verifies. To verify costs more than
+// to read a line, so after many that it does not, the rest counts like that of strangers. Those in other
+// files have a limit together, and take no place of them.
 func (in *incoming) read(files []logFile) {
 	lines, size := mostOutside, maxOutside
-	others := func(f logFile) bool { return !slices.Contains(in.trusted, strings.TrimSuffix(f.name, ".jsonl")) }
+	others := func(f logFile) bool { return in.trusted[strings.TrimSuffix(f.name, ".jsonl")] == nil }
+	forged, unverified := map[string]int{}, map[string]int{}
+	believed := func(f logFile, id string, text []byte) bool {
+		keys, account := in.trusted[id], ""
+		if f.name == id+".jsonl" {
+			account = id
+		}
+		if keys == nil || forged[account] > mostOutside {
+			return false
+		}
+		if unverified[account] += len(text) + maxOutside/mostOutside; unverified[account] <= 2*maxOutside || verified(text, keys) {
+			return true
+		}
+		forged[account]++
+		return false
+	}
 	for i, f := range files {
 		n, b := lines, size
 		if slices.ContainsFunc(files[i+1:], others) {
@@ -277,11 +305,11 @@ func (in *incoming) read(files []logFile) {
 			id, signed := lineHead(text)
 			key := first && f.name == id+".jsonl" && len(text) < 1<<10 && bytes.Contains(text, []byte(`"op":"`+opKey+`"`))
 			first = false
-			if key || signed && slices.Contains(in.trusted, id) {
+			if key || signed && believed(f, id, text) {
 				return false
 			}
 			if n == 0 || len(text) > b {
-				if in.over++; signed {
+				if in.over++; signed && in.trusted[id] == nil {
 					in.signed = cmp.Or(in.signed, id)
 				}
 				return true

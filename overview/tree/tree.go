@@ -405,7 +405,7 @@ func git(ctx context.Context, program, dir, input string, most int, env []string
 	fixed := []string{"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "log.showSignature=false"}
 	cmd := exec.CommandContext(ctx, program, append(fixed, args...)...)
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(input)
-	cmd.Env = append(withoutGit(os.Environ()), "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+	cmd.Env = append(gitEnv(os.Environ()), "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
 	cmd.Env = append(cmd.Env, env...)
 	cmd.WaitDelay = time.Second
 	out := &bounded{most: most}
@@ -414,15 +414,21 @@ func git(ctx context.Context, program, dir, input string, most int, env []string
 	return out.Bytes(), err
 }
 
-// withoutGit removes the variables that point git at another repository, as they do inside a
-// git hook. It keeps those that say where git's configuration is. It also removes those that load a
-// library into a program: an entry of a client that a repository wrote may have set them.
-func withoutGit(env []string) []string {
-	return slices.DeleteFunc(env, func(v string) bool {
-		switch name, _, _ := strings.Cut(v, "="); name {
-		case "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES":
-			return true
+// gitNeeds are the variables that git gets: where programs, the user's configuration and room for files
+// are, and who the user is. Others point it at another repository, as they do inside a git hook, or have it
+// load a library: an entry of a client that a repository wrote may have set any.
+var gitNeeds = []string{
+	"PATH", "HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "SUDO_UID", "TMPDIR",
+	"USERPROFILE", "HOMEDRIVE", "HOMEPATH", "USERNAME", "USERDOMAIN", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP",
+}
+
+// gitEnv is what git gets of an environment, with the variables that say where its configuration is.
+func gitEnv(env []string) (out []string) {
+	for _, v := range env {
+		name, _, _ := strings.Cut(v, "=")
+		if name = strings.ToUpper(name); slices.Contains(gitNeeds, name) || strings.HasPrefix(name, "GIT_CONFIG_") || strings.HasPrefix(name, "GIT_CEILING_") {
+			out = append(out, v)
 		}
-		return strings.HasPrefix(v, "GIT_") && !strings.HasPrefix(v, "GIT_CONFIG_") && !strings.HasPrefix(v, "GIT_CEILING_")
-	})
+	}
+	return out
 }

@@ -329,3 +329,12 @@ func TestVendored(t *testing.T) {
 		}
 	}
 }
+
+// git gets what it needs of the environment, and nothing that has it do something else.
+func TestGitGetsWhatItNeeds(t *testing.T) {
+	good := []string{"PATH=/bin", "HOME=/h", "XDG_CONFIG_HOME=/h/.config", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CEILING_DIRECTORIES=/h", "SystemRoot=C:\\Windows", "SUDO_UID=1"}
+	bad := []string{"LD_PRELOAD=./x.so", "LD_LIBRARY_PATH=.", "DYLD_INSERT_LIBRARIES=x", "DEVELOPER_DIR=/clone", "GIT_DIR=/x", "GIT_EXEC_PATH=/clone", "GIT_EXTERNAL_DIFF=x", "GIT_SSH_COMMAND=x", "PAGER=x", "EDITOR=x", "BASH_ENV=x", "GCONV_PATH=.", "LOCPATH=.", "OPENSSL_CONF=x", "=C:=C:\\"}
+	if diff := cmp.Diff(good, gitEnv(slices.Concat(bad, good, bad))); diff != "" {
+		t.Error(diff)
+	}
+}

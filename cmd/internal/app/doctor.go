@@ -258,6 +258,10 @@ func (x *examination) team(ctx context.Context) {
 	case err != nil:
 		x.problem("team", err.Error(), "")
 		return
+	case t.Unproven:
+		x.found = append(x.found, hook.Finding{Level: hook.Remark, Subject: "team", Text: unproven, Fix: unprovenAdvice})
+	}
+	switch {
 	case t.SetBack:
 		x.problem("team", prose.ShortLine(t.Problem), "reads work, as of "+t.At.UTC().Format(time.RFC3339)+". "+setBackAdvice)
 		return

@@ -436,6 +436,26 @@ func TestTeamStatusKnowsThatTheLastWriterIsNotBehind(t *testing.T) {
 	}
 }
 
+// A membership whose server has never proved itself says so, and how it is mended; one that was reached
+// by TLS does not.
+func TestTeamStatusNamesAServerWithoutProof(t *testing.T) {
+	for _, reachable := range []bool{true, false} {
+		state := teamState{Team: "shop", Machine: "a", Reachable: reachable, Unproven: true}
+		if got := state.Text(); !strings.Contains(got, "No server has proved") || !strings.Contains(got, "--token-file FILE") {
+			t.Error(got)
+		}
+		if state.Unproven = false; strings.Contains(state.Text(), "proved") {
+			t.Error(state.Text())
+		}
+	}
+	m := newMachines(t)
+	m.on("a", 0, "remember", "auth/ttl", "one hour")
+	m.on("a", 0, "team", "join", m.url)
+	if out, _ := m.on("a", 0, "team", "status"); !strings.Contains(out, "No server has proved") {
+		t.Errorf("the test's server has no certificate: %s", out)
+	}
+}
+
 // What a member writes past its own redaction has no secret in any answer of another machine, and in
 // none of its files, by the other's own rules too. The copy stays one: it goes on, is rebuilt, and is
 // left whole.

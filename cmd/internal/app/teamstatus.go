@@ -43,6 +43,9 @@ func (c teamCommands) status(ctx context.Context, sc op.Scope, _ noArgs) (teamSt
 		t.Status, err = c.report(wait, m)
 	}
 	t.Full, t.SetBack = errors.Is(err, journal.ErrFull), errors.Is(err, journal.ErrDiverged)
+	if now, failed := c.stores.membership(m.hash); failed == nil { // it may have been reached by TLS for the first time
+		t.Unproven = now.in() && !now.TLS
+	}
 	if t.Reachable = err == nil || t.Full; err != nil {
 		t.Problem = err.Error()
 	}
@@ -61,12 +64,19 @@ type teamState struct {
 	Full      bool             `json:"full,omitempty"`     // the server has no room, and refuses writes
 	SetBack   bool             `json:"set_back,omitempty"` // it answers, and is not the one that this copy was made from
 	Newer     bool             `json:"newer,omitempty"`    // a commit is not understood; reads end before it
+	Unproven  bool             `json:"unproven,omitempty"` // no server of it has proved itself here
 	Behind    uint64           `json:"behind"`             // commits of the facts that this machine has not fetched
 	Seq       uint64           `json:"seq"`                // the last commit of the facts here
 	At        time.Time        `json:"at,omitzero"`
 	Bytes     int64            `json:"bytes"` // of the copy of the facts
 	Status    jetstream.Status `json:"status"`
 }
+
+// What is said of a membership from before servers proved that they have the token's seed.
+const (
+	unproven       = "No server has proved to this machine that it is the team's: whoever listens at its address is believed"
+	unprovenAdvice = "Start the server with this version and its token, then join once more: lean-ctx team join URL --token-file FILE"
+)
 
 // setBackAdvice is what to do when the server's disk was set back.
 const setBackAdvice = "Give the server its newest disk again, or keep the memory that is here: lean-ctx team leave"
@@ -78,6 +88,9 @@ func (t teamState) Text() string {
 	}
 	fmt.Fprintf(&b, "Team %s at %s\n", t.Team, t.Server)
 	line("this machine", "%s, commit %s of the facts, %s", t.Machine, prose.Number(int64(t.Seq)), size(uint64(t.Bytes)))
+	if t.Unproven {
+		line("not proved", "%s. %s.", unproven, unprovenAdvice)
+	}
 	if t.SetBack {
 		line("server", "answers, but %s", t.Problem)
 		line("", "Reads work, as of %s. Writes are refused. %s.", t.At.UTC().Format(time.RFC3339), setBackAdvice)

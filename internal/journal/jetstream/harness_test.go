@@ -56,6 +56,9 @@ func (machine) Encode(w io.Writer, s counters, h journal.Header) error {
 func (machine) Decode(data []byte) (counters, error) {
 	d := document{Counters: counters{}}
 	err := json.Unmarshal(data, &d)
+	if d.Counters["unreadable"] > 0 {
+		err = errors.New("unreadable")
+	}
 	return d.Counters, err
 }
 

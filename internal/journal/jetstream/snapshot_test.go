@@ -132,6 +132,46 @@ func TestStartsFromASnapshot(t *testing.T) {
 	}
 }
 
+// What a member wrote may make a state that cannot be read from a snapshot. Then none takes the place of
+// the last good one and of the commits, on the server or in a copy: each machine has the state, also a new
+// one and one whose copy was damaged.
+func TestUnreadableSnapshotReplacesNothing(t *testing.T) {
+	t.Parallel()
+	for _, good := range []bool{true, false} {
+		s := serve(t)
+		a, damaged := join(t, s.url()), join(t, s.url())
+		a.adds(t, 5)
+		if damaged.has(t, 5); good {
+			a.shrink(t)
+		}
+		before := messages(t, s.url())
+		a.add(t, "unreadable")
+		if err := a.expunge(t, nil); err == nil || !strings.Contains(err.Error(), "cannot be read") {
+			t.Error(err)
+		}
+		a.add(t, "x")
+		if n := messages(t, s.url()); n != before+2 {
+			t.Errorf("%d commits in the stream, want %d", n, before+2)
+		}
+		if !good { // the copy needs the first commits
+			damaged.damage(t)
+		}
+		damaged.close()
+		damaged.open(t, s.url())
+		fresh := join(t, s.url())
+		for _, h := range []*home{a, damaged, fresh} {
+			if got := h.newest(t); got["x"] != 6 || got["unreadable"] != 1 {
+				t.Errorf("%v", got)
+			}
+			h.close()
+			h.open(t, s.url())
+			if got := h.newest(t); got["x"] != 6 || got["unreadable"] != 1 {
+				t.Errorf("opened again: %v", got)
+			}
+		}
+	}
+}
+
 // A log in a server makes snapshots when there are enough commits, and leaves the other logs alone.
 func TestServerMakesSnapshots(t *testing.T) {
 	t.Parallel()
