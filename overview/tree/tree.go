@@ -400,8 +400,15 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
+// gitCommands are the commands of git that are run. None of them runs a program that the repository's
+// configuration or attributes name: status, diff and add run filters.
+var gitCommands = []string{"rev-parse", "rev-list", "ls-files", "check-ignore", "log", "config"}
+
 // git is [Git] with variables of its own, and with a limit to the answer.
 func git(ctx context.Context, program, dir, input string, most int, env []string, args ...string) ([]byte, error) {
+	if i := slices.IndexFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") }); i < 0 || !slices.Contains(gitCommands, args[i]) {
+		return nil, fmt.Errorf("git %s is not run: it may run programs that a repository names", strings.Join(args, " "))
+	}
 	fixed := []string{"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "log.showSignature=false"}
 	cmd := exec.CommandContext(ctx, program, append(fixed, args...)...)
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(input)

@@ -97,8 +97,7 @@ func (c hookCalls) open(ctx context.Context, of *hook.Session) (hook.ProjectView
 		Known: p.Known, Hash: p.Hash, Roots: roots, Agent: sc.Agent, Diary: settings.AutoDiary,
 		Stamp: p.at.factStamp,
 		Uncommitted: func(ctx context.Context, file string) bool {
-			out, err := tree.Git(ctx, "git", filepath.FromSlash(p.Root), "", "status", "--porcelain", "--", file)
-			return err == nil && len(out) > 0
+			return tree.Uncommitted(ctx, filepath.FromSlash(p.Root), file)
 		},
 		Facts: store, Agents: w.agents, Tasks: w.tasks, Shares: w.shares, Close: c.stores.close,
 		Sessions: func() (*session.Store, error) {
