@@ -285,7 +285,7 @@ func TestThousandsOfSourcesHaveRoom(t *testing.T) {
 		for i := range n {
 			at := now.Add(time.Duration(i))
 			events = append(events, state.Event{Confirm: &state.Confirmation{Category: "arch", Key: "db", ID: v.ID, Confidence: .8,
-				Source: formats.Source{Kind: "agent", By: fmt.Sprint("codex-", i), Ref: strings.Repeat("src/", 100)+fmt.Sprint(i), Confidence: .8, At: at}}})
+				Source: formats.Source{Kind: "agent", By: fmt.Sprint("codex-", i), Ref: strings.Repeat("src/", 100) + fmt.Sprint(i), Confidence: .8, At: at}}})
 		}
 		return append(events, state.Event{Questions: &state.NewQuestions{Category: "arch", Key: "db", ID: v.ID, Questions: []string{"which database?"}, At: now.Add(n)}}), nil
 	})

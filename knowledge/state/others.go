@@ -35,6 +35,9 @@ func (machine) Others(s *State, at time.Time, events []Event) []Event {
 		return out
 	}
 	lost := takenFromUser(s, at, out)
+	for _, n := range s.takenBack(out) {
+		delete(lost, n)
+	}
 	return slices.DeleteFunc(out, func(e Event) bool {
 		return slices.ContainsFunc(e.facts(), func(n fact.ID) bool { return lost[n] })
 	})
@@ -44,6 +47,20 @@ func (machine) Others(s *State, at time.Time, events []Event) []Event {
 // each fact by who said it.
 func (e Event) ofUser() bool {
 	return e.Author != nil && e.Author.Kind == fact.KindUser || e.Note != nil && e.Note.Kind == NoteImport
+}
+
+// takenBack are the facts of the commit that some events take back: an author may undo its own last one.
+func (s *State) takenBack(events []Event) []fact.ID {
+	for _, e := range events {
+		if a := e.Author; a != nil && a.Undo {
+			c, _ := s.LastCommit(a.By, a.Kind, a.Clock)
+			return TouchedFacts(c)
+		} else if a != nil && a.Import != "" {
+			c, _ := s.ImportCommit(a.Import, a.Clock)
+			return TouchedFacts(c)
+		}
+	}
+	return nil
 }
 
 // facts are those whose versions an event changes.
