@@ -441,6 +441,15 @@ type candidates struct {
 	practice  []*fact.Version   // what a user demands that the words of the lookup's purposes are in
 }
 
+// resolve says what the words of the question count in a corpus.
+func (l *lookup) resolve(c recall.Corpus) error {
+	err := l.parsed.Resolve(c)
+	if l.pieces != nil && err == nil {
+		err = l.pieces.Resolve(c)
+	}
+	return err
+}
+
 func (l *lookup) candidates(ctx context.Context, k state.Reader, x *state.Index, f *query, space *vectors.Space) (*candidates, error) {
 	parsed, m := l.parsed, l.meaning
 	c, seen := &candidates{}, map[string]bool{}
@@ -450,13 +459,8 @@ func (l *lookup) candidates(ctx context.Context, k state.Reader, x *state.Index,
 			c.versions = append(c.versions, v)
 		}
 	}
-	if err := parsed.Resolve(corpus{ctx, x}); err != nil {
+	if err := l.resolve(corpus{ctx, x}); err != nil {
 		return nil, err
-	}
-	if l.pieces != nil {
-		if err := l.pieces.Resolve(corpus{ctx, x}); err != nil {
-			return nil, err
-		}
 	}
 	if m == nil || !m.only {
 		boosts := index.DefaultBoosts
@@ -477,7 +481,9 @@ func (l *lookup) candidates(ctx context.Context, k state.Reader, x *state.Index,
 			query.Confirmed = true
 			var own []index.Hit
 			own, err = x.Search(ctx, query)
-			hits = appendHits(hits, own)
+			if hits = appendHits(hits, own); err == nil && len(own) > 0 {
+				err = l.resolve(confirmedCorpus{corpus{ctx, x}})
+			}
 		}
 		if err != nil {
 			return nil, err
@@ -771,5 +777,23 @@ func (c corpus) Size() recall.Size {
 }
 
 func (c corpus) Frequencies(words []string) ([]int, error) { return c.Index.Frequencies(c.ctx, words) }
+
+// confirmedCorpus counts the words of what is confirmed: others could make each word a common one.
+type confirmedCorpus struct{ corpus }
+
+func (c confirmedCorpus) Frequencies(words []string) ([]int, error) {
+	counts, err := c.corpus.Frequencies(words)
+	for i, w := range words {
+		if err != nil || counts[i] <= maxCandidates {
+			continue
+		}
+		var hits []index.Hit
+		hits, err = c.Search(c.ctx, index.Query{Terms: []index.Term{{Text: w}}, Confirmed: true, Limit: maxCandidates})
+		if n := len(hits); n > 0 && n < maxCandidates {
+			counts[i] = n
+		}
+	}
+	return counts, err
+}
 
 func (c corpus) Words(prefix string) (map[string]int, error) { return c.Index.Words(c.ctx, prefix) }

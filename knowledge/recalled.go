@@ -114,7 +114,18 @@ func (r *Recalled) cut() {
 		r.KnownAt = r.query.now
 	}
 	r.Total = max(r.Total, r.firm())
-	r.Facts = slices.Concat(confirmedFirst(r.Facts[:r.firm()], r.query.Limit), confirmedFirst(r.Facts[r.firm():], r.query.Limit))
+	firm, weak := confirmedFirst(r.Facts[:r.firm()], r.query.Limit), confirmedFirst(r.Facts[r.firm():], r.query.Limit)
+	if len(firm) > 0 && fact.Unconfirmed(firm[0].Version) {
+		own := 0
+		for _, f := range weak {
+			if !fact.Unconfirmed(f.Version) {
+				own++
+			}
+		}
+		// Firm answers of others leave room for weak ones of what was said here.
+		firm = firm[:min(len(firm), max(r.query.Limit-own, r.query.Limit/4))]
+	}
+	r.Facts = slices.Concat(firm, weak)
 	r.Facts = slices.Clip(r.Facts[:min(len(r.Facts), r.query.Limit)])
 	if r.Facts == nil {
 		r.Facts = []Found{}

@@ -150,7 +150,7 @@ func TestEverySurfaceMarksWhatNobodyConfirmed(t *testing.T) {
 // The index lists so many facts of others that what was said here is not among the first.
 func TestManyStrangersHideNothing(t *testing.T) {
 	home(t)
-	if code, _, errs := do(t, "", "knowledge", "remember", "ours: a long description of the place where the team keeps the program that we use for this: deploy with make release and ask Ann", "-c", "workflow", "-k", "release"); code != 0 {
+	if code, _, errs := do(t, "", "knowledge", "remember", "ours: to deploy, run make release and ask Ann whether the staging machines are free", "-c", "workflow", "-k", "release"); code != 0 {
 		t.Fatal(errs)
 	}
 	var lines []string
