@@ -1,51 +1,39 @@
 package overview
 
 import (
-	"cmp"
 	"math"
 	"path"
 	"slices"
 	"strings"
 
-	"leanctx/overview/graph"
 	"leanctx/overview/source"
 )
 
-// The weights of a score without a task. Each part is 0 to 1. A newcomer should not read
-// first what everything depends on: in most projects that is a file of helpers. Better are
-// files that are used, use others and define much, and the files where a program starts.
+// The weights of a score without a task. Each part is 0 to 1.
 const (
-	centralUsed   = 0.30 // files that import it, directly or not
-	centralUses   = 0.25 // files that it imports
-	centralSays   = 0.35 // how much it defines
+	centralSays   = 0.60 // how much it defines
 	centralEntry  = 0.55 // a reader or the program starts here
 	centralRecent = 0.10
 	centralTest   = 0.15 // factor for a test
 	centralNext   = 0.85 // factor for each better file in its directory
+
+	definesNothing = 0.2 // definitions that a file without any counts for
 )
 
-// central scores the files of a project without a task.
-func (r *ranking) central(g *graph.Graph, named []float64) {
-	n := len(r.entries)
-	seed, says := make([]float64, n), make([]float64, n)
+// central scores the files of a project without a task: files that define much come first, and
+// those where a reader or a program starts.
+func (r *ranking) central(named []float64) {
+	says := make([]float64, len(r.entries))
 	prose := !slices.ContainsFunc(r.entries, func(e *entry) bool { return e.Language.Code() })
 	for i, e := range r.entries {
-		if r.roles[i].test || !e.Language.Code() && (!prose || e.Language == "") {
-			continue // in a project without code, other text counts
+		if e.Language.Code() || prose && e.Language != "" { // in a project without code, other text counts
+			says[i] = math.Log1p(public(e) + definesNothing)
 		}
-		seed[i] = 1
-		says[i] = math.Log1p(public(e))
 	}
-	used := g.Spread(seed, graph.Flow{Back: 0.05, Damping: 0.85, Steps: 30})
-	uses := g.Spread(seed, graph.Flow{Back: 3, Damping: 0.6, Steps: 10})
-	graph.Scaled(says)
-	r.shared(used)
+	scale(says)
 	programs := r.programs()
 	for i := range r.entries {
-		// The square root, since rank falls so fast that only the first few would count.
-		r.score[i] = centralUsed*math.Sqrt(used[i])*(0.25+0.75*says[i]) + centralUses*math.Sqrt(uses[i]) + centralSays*says[i]
-		r.score[i] *= r.shape(i)
-		r.score[i] += centralEntry*r.entrance(i, programs) + weighNamed*named[i]
+		r.score[i] = centralSays*says[i]*r.shape(i) + centralEntry*r.entrance(i, programs) + weighNamed*named[i]
 		if r.score[i] > 0 {
 			r.score[i] += centralRecent * r.touched[i] * r.shape(i)
 		}
@@ -64,23 +52,6 @@ func public(e *entry) float64 {
 		}
 	}
 	return float64(len(e.Names)+e.More) * (minimum + (1-minimum)*float64(n)/float64(max(len(e.Names), 1)))
-}
-
-// shared gives each file of a Go package the score of the whole package, since an import
-// names no file. Else a package of one file would come before a larger one of many.
-func (r *ranking) shared(used []float64) {
-	sum := map[string]float64{}
-	for i, e := range r.entries {
-		if e.Language == source.Go {
-			sum[path.Dir(e.Path)] += used[i]
-		}
-	}
-	for i, e := range r.entries {
-		if e.Language == source.Go && used[i] > 0 {
-			used[i] = sum[path.Dir(e.Path)]
-		}
-	}
-	graph.Scaled(used)
 }
 
 // shape is a factor for the kind of a file: tests and data count less.
@@ -102,12 +73,32 @@ type role struct{ test, example, built bool }
 func (r *ranking) roleOfEach() []role {
 	out := make([]role, len(r.entries))
 	for i, e := range r.entries {
-		out[i].test = graph.IsTest(e.Path)
+		out[i].test = isTest(e.Path)
 		for part := range strings.SplitSeq(strings.ToLower(path.Dir(e.Path)), "/") {
 			out[i].example, out[i].built = out[i].example || examples[part], out[i].built || built[part]
 		}
 	}
 	return out
+}
+
+// isTest reports whether a file is a test by its name or place.
+func isTest(name string) bool {
+	stem := stemOf(name)
+	if strings.HasSuffix(stem, "_test") || strings.HasPrefix(stem, "test_") || strings.HasSuffix(stem, ".test") || strings.HasSuffix(stem, ".spec") || strings.HasSuffix(stem, "_spec") {
+		return true
+	}
+	for _, end := range []string{"Test.java", "Tests.cs", "Test.php", "Test.kt"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	for part := range strings.SplitSeq(path.Dir(name), "/") {
+		switch strings.ToLower(part) {
+		case "test", "tests", "__tests__", "spec", "specs", "testdata", "fixtures", "__snapshots__":
+			return true
+		}
+	}
+	return false
 }
 
 // examples are directories of examples, and built those of build output.
@@ -183,9 +174,7 @@ func (r *ranking) favourVariety() {
 			order = append(order, i)
 		}
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(quantum(r.score[b]), quantum(r.score[a])), strings.Compare(r.entries[a].Path, r.entries[b].Path))
-	})
+	slices.SortFunc(order, r.better)
 	before := map[string]int{}
 	for _, i := range order {
 		dir := path.Dir(r.entries[i].Path)

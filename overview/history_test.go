@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"leanctx/overview/graph"
 	"leanctx/overview/source"
 )
 
@@ -92,7 +91,7 @@ func (p *past) judge(commit, task string, files []string) {
 	if len(missing) == 0 {
 		p.whole++
 	}
-	if !slices.ContainsFunc(missing, func(f string) bool { return !graph.IsTest(f) }) {
+	if !slices.ContainsFunc(missing, func(f string) bool { return !isTest(f) }) {
 		p.code++
 	}
 	p.Logf("%.9s %q: %d files, missing %q", commit, task, len(files), missing)

@@ -127,18 +127,18 @@ func (m *Map) overview(ctx context.Context, q Inquiry) (Overview, error) {
 	o := Overview{Root: filepath.Join(m.root, filepath.FromSlash(dir)), Task: q.Task, Note: found.Note}
 	listable := slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool { return e.Skip })
 	r := ranking{clean: m.clean, entries: listable, task: q.Task, touched: recency(listable, history.Touched), commits: history.Commits, dir: dir, memory: m.naming(ctx, q.Task)}
-	order, matched := r.rank()
+	order := r.rank()
 	if slices.ContainsFunc(found.Separate, func(other string) bool { return strings.HasPrefix(dir+"/", other) }) {
 		o.note("another repository, or installed packages: not looked into as a part of this project")
 	}
 	if n := r.unopened(); n > 0 {
 		o.note("too much to read: %s known by name alone", prose.Count(n, "file"))
 	}
-	if q.Task != "" && !matched && len(order) > 0 {
+	if q.Task != "" && !r.matched && len(order) > 0 {
 		o.note("no file matches the task; these are the most central ones")
 	}
 	if m.o.Memory != nil {
-		w := Work{Task: q.Task, Files: r.workFiles(order, matched), Budget: max(1, int(float64(budget)*briefingShare))}
+		w := Work{Task: q.Task, Files: r.workFiles(order), Budget: max(1, int(float64(budget)*briefingShare))}
 		if o.Briefing, err = m.o.Memory.Briefing(ctx, w); err != nil {
 			return Overview{}, fmt.Errorf("the briefing: %w", err)
 		}

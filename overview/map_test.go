@@ -129,10 +129,9 @@ func TestText(t *testing.T) {
   REFERENCE (read signatures):
     src/db/user.ts - User, load
     src/server.ts - listen
-    src/db/pool.ts - Keeps connections; Pool
     src/auth.test.ts
 
-  SKIP (6 files):
+  SKIP (7 files):
     docs/, src/shop/, vendor/, node_modules/
 
   WAKE-UP BRIEFING:

@@ -25,16 +25,15 @@ type ranking struct {
 	tested bool // the task is about tests
 	roles  []role
 	score  []float64
-	graph  *graph.Graph
-	linked []bool // with a task: files that only their imports or importers give a score
+
+	matched bool // something of the task is in a file, so that the scores are for the task
 }
 
 // The weights of a score. Each part is 0 to 1.
 const (
 	weighWords   = 0.60 // the task's words in path, names and comments
-	weighGraph   = 0.25 // the score that flows over imports
 	weighCommits = 0.50 // the messages of its commits, relative to 1 for its own words
-	weighRecent  = 0.07
+	weighRecent  = 0.12
 	weighNamed   = 0.20 // a fact or gotcha names it
 )
 
@@ -45,45 +44,40 @@ const (
 	bmLength     = 0.4
 )
 
-// rank gives the numbers of the entries that can be listed, best first, and
-// whether any matches the task.
-func (r *ranking) rank() (order []int, matched bool) {
+// rank gives the numbers of the entries that can be listed, best first.
+func (r *ranking) rank() (order []int) {
 	words, named, commits := r.words(), r.named(), r.commitScores()
-	seed := make([]float64, len(r.entries))
 	for i := range words {
 		words[i] += weighCommits * commits[i]
+		r.matched = r.matched || r.task != "" && (words[i] > 0 || named[i] > 0)
 	}
-	for i, w := range graph.Scaled(words) {
-		seed[i] = w*w + 0.3*named[i]
-		matched = matched || seed[i] > 0
-	}
+	scale(words)
 	low := strings.ToLower(r.task)
 	r.tested = strings.Contains(low, "test") || strings.Contains(low, "benchmark")
 	r.score, r.roles = make([]float64, len(r.entries)), r.roleOfEach()
-	r.graph = graph.New(r.files())
-	if r.task != "" && matched {
-		r.spread(words, named, r.graph.Spread(seed, graph.Flow{Back: 0.6, Damping: 0.5, Steps: 12}))
+	if r.matched {
+		r.relevant(words, named)
 	} else {
-		r.central(r.graph, named)
+		r.central(named)
 	}
 	for i, e := range r.entries {
 		if r.score[i] > 0 && under(e.Path, r.dir) {
 			order = append(order, i)
 		}
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(quantum(r.score[b]), quantum(r.score[a])), strings.Compare(r.entries[a].Path, r.entries[b].Path))
-	})
-	return order, matched
+	slices.SortFunc(order, r.better)
+	return order
 }
 
-// spread scores the files for a task: by its words, and by the score that flows over
-// imports.
-func (r *ranking) spread(words, named, flow []float64) {
-	r.linked = make([]bool, len(r.entries))
+// better compares two files: the one with the higher score comes first.
+func (r *ranking) better(a, b int) int {
+	return cmp.Or(cmp.Compare(quantum(r.score[b]), quantum(r.score[a])), strings.Compare(r.entries[a].Path, r.entries[b].Path))
+}
+
+// relevant scores the files for a task.
+func (r *ranking) relevant(words, named []float64) {
 	for i := range r.entries {
-		r.linked[i] = words[i] == 0 && named[i] == 0
-		r.score[i] = weighWords*words[i] + weighGraph*flow[i] + weighNamed*named[i]
+		r.score[i] = weighWords*words[i] + weighNamed*named[i]
 		if r.score[i] > 0.01 {
 			r.score[i] += weighRecent * r.touched[i]
 		}
@@ -93,7 +87,7 @@ func (r *ranking) spread(words, named, flow []float64) {
 
 // workFiles are the files of the work: those below the requested path, or else the best
 // files for the task.
-func (r *ranking) workFiles(order []int, matched bool) (files []string) {
+func (r *ranking) workFiles(order []int) (files []string) {
 	if r.dir != "" {
 		for _, e := range r.entries {
 			if under(e.Path, r.dir) {
@@ -103,7 +97,7 @@ func (r *ranking) workFiles(order []int, matched bool) (files []string) {
 		return files
 	}
 	for _, i := range order {
-		if r.task == "" || !matched || len(files) == maxCritical || r.score[i] < criticalFrom*r.score[order[0]] {
+		if !r.matched || len(files) == maxCritical || r.score[i] < criticalFrom*r.score[order[0]] {
 			break
 		}
 		files = append(files, r.entries[i].Path)
@@ -121,17 +115,50 @@ func (r *ranking) unopened() (n int) {
 	return n
 }
 
-// files are the entries as the graph wants them, by the same numbers.
-func (r *ranking) files() []graph.File {
-	out := make([]graph.File, len(r.entries))
-	for i, e := range r.entries {
-		out[i] = graph.File{Path: e.Path, Language: e.Language, Package: e.Pkg, Imports: e.Imports}
+// nextTo gives the files beside the given ones in the graph of imports, the best and the latest
+// first, and what else there is of rest.
+func (r *ranking) nextTo(given, rest []int) (near, others []int) {
+	beside := r.neighbors(given)
+	for _, i := range given {
+		beside[i] = false
 	}
-	return out
+	for i, e := range r.entries {
+		if beside[i] && under(e.Path, r.dir) {
+			near = append(near, i)
+		}
+	}
+	recent := func(i int) float64 { return math.Round(100 * r.touched[i] * r.prior(i)) }
+	slices.SortFunc(near, func(a, b int) int {
+		return cmp.Or(cmp.Compare(quantum(r.score[b]), quantum(r.score[a])), cmp.Compare(recent(b), recent(a)), r.better(a, b))
+	})
+	return near, slices.DeleteFunc(slices.Clone(rest), func(i int) bool { return beside[i] })
+}
+
+// neighbors reports for each file whether one of the given files imports it, or is imported by it.
+func (r *ranking) neighbors(given []int) []bool {
+	files := make([]graph.File, len(r.entries))
+	for i, e := range r.entries {
+		files[i] = graph.File{Path: e.Path, Language: e.Language, Package: e.Pkg, Imports: e.Imports}
+	}
+	return graph.New(files).Near(given)
 }
 
 // quantum rounds away the last bits, which differ between machines.
 func quantum(x float64) float64 { return math.Round(x * 1e9) }
+
+// scale divides all by the largest, in place.
+func scale(list []float64) []float64 {
+	most := 0.0
+	for _, x := range list {
+		most = max(most, x)
+	}
+	if most > 0 {
+		for i := range list {
+			list[i] /= most
+		}
+	}
+	return list
+}
 
 // words scores each file for the task: BM25 over path, definitions and comments, scaled to
 // 1.
@@ -160,7 +187,7 @@ func (r *ranking) words() []float64 {
 			out[i] += idf * weights[j] * (bmSaturation + 1) / (weights[j] + bmSaturation*long)
 		}
 	}
-	return graph.Scaled(out)
+	return scale(out)
 }
 
 // named is 1 for each file that the task or a text of memory names. It may name the path, the
@@ -260,5 +287,5 @@ func (r *ranking) commitScores() []float64 {
 	for i, e := range r.entries {
 		out[i] = best[e.Path]
 	}
-	return graph.Scaled(out)
+	return scale(out)
 }

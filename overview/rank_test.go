@@ -37,9 +37,9 @@ func TestWhatCommitsSay(t *testing.T) {
 	}
 }
 
-// Without a task a package counts as a whole, by what is public in it. A package of one small
-// file does not come before the large one that the project is about.
-func TestAPackageCountsAsAWhole(t *testing.T) {
+// Without a task a file counts by what is public in it. A package of one small file does not come
+// before the large one that the project is about, though all import it.
+func TestWhatDefinesMuchComesFirst(t *testing.T) {
 	l := newLand(t)
 	l.write("go.mod", "module m\n")
 	l.write("leaf/leaf.go", "package leaf\n\nfunc Quote() {}\n")

@@ -15,7 +15,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"leanctx/internal/proctest"
-	"leanctx/overview/graph"
 	"leanctx/overview/source"
 	"leanctx/overview/tree"
 )
@@ -73,15 +72,13 @@ func looks(t *testing.T, root string) (map[string]*entry, func(from, to string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := graph.New((&ranking{entries: entries}).files())
+	r := &ranking{entries: entries}
 	at, seen := map[string]int{}, map[string]*entry{}
 	for i, e := range entries {
 		at[e.Path], seen[e.Path] = i, e
 	}
 	return seen, func(from, to string) bool {
-		seed := make([]float64, len(entries))
-		seed[at[from]] = 1
-		return seen[to] != nil && g.Spread(seed, graph.Flow{Back: 1e-9, Damping: 0.5, Steps: 1})[at[to]] > 1e-3
+		return seen[to] != nil && r.neighbors([]int{at[from]})[at[to]]
 	}
 }
 

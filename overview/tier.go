@@ -47,9 +47,8 @@ const (
 )
 
 // fill puts files, the best first, into the tiers, up to a number of bytes. CRITICAL may
-// take half of them, and IMPORTANT four fifths with it. With a task, what only the imports of
-// others lead to is REFERENCE, and what the files above it import, or what imports them, is there
-// whatever its score.
+// take half of them, and IMPORTANT four fifths with it. With a task, REFERENCE begins with what the
+// files above it import and what imports them, whatever their score.
 func (o *Overview) fill(r *ranking, order []int, bytes int) {
 	top := 0.0
 	if len(order) > 0 {
@@ -57,42 +56,31 @@ func (o *Overview) fill(r *ranking, order []int, bytes int) {
 	}
 	o.Skipped.room = min(skippedBytes, max(bytes, 0)/8)
 	total := bytes - frameBytes - o.Skipped.room - len(o.Root)
-	tiers := []struct {
-		list     *[]Listed
-		maxShown int
-		from     float64
-		left     int
-	}{
-		{&o.Critical, maxCritical, criticalFrom, total / 2},
-		{&o.Important, maxImportant, importantFrom, total * 4 / 5},
-		{&o.Reference, maxReference, referenceFrom, total},
-	}
-	o.Critical, o.Important, o.Reference = []Listed{}, []Listed{}, []Listed{}
 	spent := 0
-	var above []int
-	var near []bool
-	for tier, t := range tiers {
-		reference := tier == len(tiers)-1
-		if reference && r.linked != nil {
-			near = r.graph.Near(above)
-		}
-		var rest []int
+	// take gives the first files of a list that fit into a tier, and the others.
+	take := func(order []int, most int, from float64, left int) (shown []Listed, rest []int) {
+		shown = []Listed{}
 		for at, i := range order {
 			l := listed(r, i)
-			cost := len(l.line())
-			if len(*t.list) == t.maxShown || spent+cost > t.left || r.score[i] < t.from*top && near == nil {
-				rest = append(rest, order[at:]...)
-				break
+			if len(shown) == most || spent+len(l.line()) > left || r.score[i] < from*top {
+				return shown, order[at:]
 			}
-			if !reference && r.linked != nil && r.linked[i] || near != nil && r.score[i] < t.from*top && !near[i] {
-				rest = append(rest, i)
-				continue
-			}
-			spent += cost
-			*t.list = append(*t.list, l)
-			above = append(above, i)
+			spent += len(l.line())
+			shown = append(shown, l)
 		}
-		order = rest
+		return shown, nil
+	}
+	rest := order
+	o.Critical, rest = take(rest, maxCritical, criticalFrom, total/2)
+	o.Important, rest = take(rest, maxImportant, importantFrom, total*4/5)
+	var near []int
+	if r.matched {
+		near, rest = r.nextTo(order[:len(order)-len(rest)], rest)
+	}
+	o.Reference, near = take(near, maxReference, 0, total)
+	if len(near) == 0 {
+		others, _ := take(rest, maxReference-len(o.Reference), referenceFrom, total)
+		o.Reference = append(o.Reference, others...)
 	}
 }
 

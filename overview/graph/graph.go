@@ -1,5 +1,4 @@
-// Package graph links the files of a project by their imports, and spreads scores along
-// the links.
+// Package graph links the files of a project by their imports.
 package graph
 
 import (
@@ -26,13 +25,6 @@ type Graph struct {
 	groups map[string]int32
 	from   []int32
 	to     []int32
-}
-
-// Flow is how weight spreads in a graph.
-type Flow struct {
-	Back    float64 // the flow from an imported file to its importer, relative to 1 the other way; more than 0
-	Damping float64 // the part that flows on at each step, 0..1
-	Steps   int
 }
 
 // New makes the graph of some files.
@@ -74,41 +66,6 @@ func (g *Graph) group(name string, create bool) int32 {
 	return n
 }
 
-// Spread is personalised PageRank. seed is each file's own weight, 0 or more. The largest
-// result is 1.
-func (g *Graph) Spread(seed []float64, f Flow) []float64 {
-	n := g.files + len(g.groups)
-	total := make([]float64, n)
-	for i := range g.from {
-		total[g.from[i]]++
-		total[g.to[i]] += f.Back
-	}
-	sum := 0.0
-	for _, s := range seed {
-		sum += s
-	}
-	if sum == 0 {
-		return make([]float64, g.files)
-	}
-	rank, next := make([]float64, n), make([]float64, n)
-	for i, s := range seed {
-		rank[i] = s / sum
-	}
-	for range f.Steps {
-		clear(next)
-		for i := range g.from {
-			a, b := g.from[i], g.to[i]
-			next[b] += f.Damping * rank[a] / total[a]
-			next[a] += f.Damping * rank[b] * f.Back / total[b]
-		}
-		for i, s := range seed {
-			next[i] += (1 - f.Damping) * s / sum
-		}
-		rank, next = next, rank
-	}
-	return Scaled(rank[:g.files])
-}
-
 // Near reports for each file whether one of the given files imports it or is imported by it, also
 // through a group.
 func (g *Graph) Near(given []int) []bool {
@@ -132,38 +89,6 @@ func (g *Graph) Near(given []int) []bool {
 		}
 	}
 	return near[:g.files]
-}
-
-// Scaled divides all by the largest, in place.
-func Scaled(list []float64) []float64 {
-	most := 0.0
-	for _, x := range list {
-		most = max(most, x)
-	}
-	if most > 0 {
-		for i := range list {
-			list[i] /= most
-		}
-	}
-	return list
-}
-
-// IsTest reports whether a file is a test by its name or place.
-func IsTest(name string) bool {
-	base := strings.ToLower(strings.TrimSuffix(path.Base(name), path.Ext(name)))
-	if strings.HasSuffix(base, "_test") || strings.HasPrefix(base, "test_") || strings.HasSuffix(base, ".test") || strings.HasSuffix(base, ".spec") || strings.HasSuffix(base, "_spec") {
-		return true
-	}
-	if b := path.Base(name); strings.HasSuffix(b, "Test.java") || strings.HasSuffix(b, "Tests.cs") || strings.HasSuffix(b, "Test.php") || strings.HasSuffix(b, "Test.kt") {
-		return true
-	}
-	for part := range strings.SplitSeq(path.Dir(name), "/") {
-		switch strings.ToLower(part) {
-		case "test", "tests", "__tests__", "spec", "specs", "testdata", "fixtures", "__snapshots__":
-			return true
-		}
-	}
-	return false
 }
 
 // resolver finds the file, or group of files, for an import. It ignores imports from outside
