@@ -1,13 +1,9 @@
 package formats
 
 import (
-	"errors"
-	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"leanctx/internal/prose"
 )
@@ -51,8 +47,7 @@ func Stars(effective float64) int {
 //	CATEGORY:key=value★★★u|key2=value2★★?
 //
 // Each line ends with a line feed; a room without pairs has none. Stars outside
-// 1..5 are taken to the nearer end. [ParseAAAK] is the inverse: it gives the
-// same keys, values and stars, and the category folded.
+// 1..5 are taken to the nearer end.
 //
 // The category is in upper case. A letter whose capital does not fold back to it, as ß,
 // stays. Only what could forge a line or a pair is escaped. That is what [Escape] escapes,
@@ -137,151 +132,4 @@ func escape(s, more string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
-}
-
-// ParseAAAK reads what [FormatAAAK] writes. Categories come out folded. The
-// briefing's other lines are no rooms: an error, which names the line.
-func ParseAAAK(text string) ([]Room, error) {
-	var rooms []Room
-	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
-		if text == "" {
-			break
-		}
-		room, err := parseRoom(line)
-		if err != nil {
-			return nil, &MistakeError{Line: i + 1, Problem: err.Error()}
-		}
-		rooms = append(rooms, room)
-	}
-	return rooms, nil
-}
-
-func parseRoom(line string) (room Room, err error) {
-	if !utf8.ValidString(line) {
-		return room, errors.New("not UTF-8")
-	}
-	category, rest, err := cut(line, ":")
-	if err != nil {
-		return room, err
-	}
-	room.Category = FoldName(category)
-	for {
-		var p Pair
-		if p, rest, err = parsePair(rest); err != nil {
-			return room, err
-		}
-		room.Pairs = append(room.Pairs, p)
-		if rest == "" {
-			return room, nil
-		}
-		if rest[0] != '|' {
-			return room, fmt.Errorf("want | or the end of the line after a pair, found %q", clip(rest))
-		}
-		rest = rest[1:]
-	}
-}
-
-func parsePair(s string) (p Pair, rest string, err error) {
-	if p.Key, s, err = cut(s, "="); err != nil {
-		return p, "", err
-	}
-	raw := s
-	if at := endOfPair(s); at >= 0 {
-		raw, rest = s[:at], s[at:]
-	}
-	raw, p.Unconfirmed = strings.CutSuffix(raw, "?")
-	if before, marked := strings.CutSuffix(raw, "u"); marked && strings.HasSuffix(before, star) {
-		raw, p.User = before, true
-	}
-	text := strings.TrimRight(raw, star)
-	if escapedAtEnd(text) { // the first star belongs to the value
-		text += star
-	}
-	switch p.Stars = strings.Count(raw[min(len(text), len(raw)):], star); {
-	case p.Stars == 0:
-		return p, "", fmt.Errorf("no ★ after %q", clip(raw))
-	case p.Stars > 5:
-		return p, "", fmt.Errorf("%d stars after the value of %q: five are the most", p.Stars, clip(p.Key))
-	}
-	p.Value, err = unescaped(text)
-	return p, rest, err
-}
-
-// endOfPair is where the first | stands that is not escaped, or -1.
-func endOfPair(s string) int {
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '|':
-			return i
-		}
-	}
-	return -1
-}
-
-// escapedAtEnd reports whether a text ends in a backslash that escapes what
-// follows.
-func escapedAtEnd(s string) bool {
-	return (len(s)-len(strings.TrimRight(s, `\`)))%2 == 1
-}
-
-// cut takes the escaped text up to sep, which must come before any other mark
-// that a name would escape.
-func cut(s, sep string) (text, rest string, err error) {
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == '\\':
-			i++
-		case s[i] == sep[0]:
-			text, err = unescaped(s[:i])
-			return text, s[i+1:], err
-		case strings.IndexByte("|:=", s[i]) >= 0:
-			return "", "", fmt.Errorf("want %s, found %q first, after %q", sep, s[i], clip(s[:i]))
-		}
-	}
-	return "", "", fmt.Errorf("no %s after %q", sep, clip(s))
-}
-
-// unescaped is the text that [escape] wrote.
-func unescaped(s string) (string, error) {
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == '\\':
-			var err error
-			if r, size, err = unescape(s[i:]); err != nil {
-				return "", err
-			}
-		case r != '<' && prose.Escaped(s, i):
-			return "", fmt.Errorf("%q is not escaped, after %q", r, clip(b.String()))
-		}
-		b.WriteRune(r)
-		i += size
-	}
-	return b.String(), nil
-}
-
-// unescape reads the escape that s begins with, size bytes of it.
-func unescape(s string) (r rune, size int, err error) {
-	switch r, size = utf8.DecodeRuneInString(s[1:]); r {
-	case 'n':
-		return '\n', 2, nil
-	case 'r':
-		return '\r', 2, nil
-	case 't':
-		return '\t', 2, nil
-	case 'u':
-		digits, _, ok := strings.Cut(strings.TrimPrefix(s[2:], "{"), "}")
-		n, err := strconv.ParseUint(digits, 16, 32)
-		if !ok || err != nil || !strings.HasPrefix(s[2:], "{") || !utf8.ValidRune(rune(n)) {
-			return 0, 0, fmt.Errorf("%q is no escape", clip(s))
-		}
-		return rune(n), len(`\u{}`) + len(digits), nil
-	}
-	if size == 0 || prose.IsHidden(r) {
-		return 0, 0, errors.New("a backslash that escapes nothing")
-	}
-	return r, 1 + size, nil
 }

@@ -1,15 +1,20 @@
 package formats
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"leanctx/internal/proctest"
+	"leanctx/internal/prose"
 )
 
 func TestStars(t *testing.T) {
@@ -55,34 +60,6 @@ func TestFormatAAAK(t *testing.T) {
 	}
 }
 
-func TestParseAAAKMistakes(t *testing.T) {
-	for text, want := range map[string]string{
-		"LAST_TASK:Fix it":              `line 1: no = after "Fix it"`,
-		"A:k=v★\nWAKE-UP BRIEFING:":     `line 2: no = after ""`,
-		"A:k=v★\n\nB:k=v★":              `line 2: no : after ""`,
-		"A:k=v":                         `line 1: no ★ after "v"`,
-		"A:k=v★★★★★★":                   `line 1: 6 stars after the value of "k": five are the most`,
-		"A:k=v★??":                      `line 1: no ★ after "v★?"`,
-		"A:k=v★|":                       `line 1: no = after ""`,
-		"A=B:k=v★":                      `line 1: want :, found '=' first, after "A"`,
-		"A:k|x=v★":                      `line 1: want =, found '|' first, after "k"`,
-		"A:k=v\r★":                      `line 1: '\r' is not escaped, after "v"`,
-		`A:k=v\`:                        `line 1: no ★ after "v\\"`,
-		`A:k=\u{d800}★`:                 `line 1: "\\u{d800}" is no escape`,
-		`A:k=\u{00★`:                    `line 1: "\\u{00" is no escape`,
-		`A:k=\u{+123}★`:                 `line 1: "\\u{+123}" is no escape`,
-		"A:k=\xff★":                     "line 1: not UTF-8",
-		"A:k=v★\n+3 more facts in 2 ro": `line 2: no : after "+3 more facts in 2 ro"`,
-	} {
-		if rooms, err := ParseAAAK(text); err == nil || err.Error() != want {
-			t.Errorf("%q: %v, %v\nwant %s", text, rooms, err, want)
-		}
-	}
-	if rooms, err := ParseAAAK(""); err != nil || rooms != nil {
-		t.Errorf("nothing: %v, %v", rooms, err)
-	}
-}
-
 func roomLists() *rapid.Generator[[]Room] {
 	pair := rapid.Custom(func(t *rapid.T) Pair {
 		return Pair{texts().Draw(t, "key"), texts().Draw(t, "value"), rapid.IntRange(1, 5).Draw(t, "stars"), rapid.Bool().Draw(t, "user"), rapid.Bool().Draw(t, "unconfirmed")}
@@ -99,7 +76,7 @@ func checkAAAK(t interface{ Fatalf(string, ...any) }, rooms []Room) {
 	if n := strings.Count(text, "\n"); n != len(rooms) {
 		t.Fatalf("%d rooms in %d lines: %q", len(rooms), n, text)
 	}
-	got, err := ParseAAAK(text)
+	got, err := parseAAAK(text)
 	if err != nil {
 		t.Fatalf("%v in %q", err, text)
 	}
@@ -136,4 +113,151 @@ func TestCapitals(t *testing.T) {
 			t.Errorf("%U: %q shows as %q, which folds to %q", r, s, capitals(s), FoldName(capitals(s)))
 		}
 	}
+}
+
+// parseAAAK reads what [FormatAAAK] writes. Categories come out folded. The
+// briefing's other lines are no rooms: an error, which names the line.
+func parseAAAK(text string) ([]Room, error) {
+	var rooms []Room
+	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		if text == "" {
+			break
+		}
+		room, err := parseRoom(line)
+		if err != nil {
+			return nil, &MistakeError{Line: i + 1, Problem: err.Error()}
+		}
+		rooms = append(rooms, room)
+	}
+	return rooms, nil
+}
+
+func parseRoom(line string) (room Room, err error) {
+	if !utf8.ValidString(line) {
+		return room, errors.New("not UTF-8")
+	}
+	category, rest, err := cut(line, ":")
+	if err != nil {
+		return room, err
+	}
+	room.Category = FoldName(category)
+	for {
+		var p Pair
+		if p, rest, err = parsePair(rest); err != nil {
+			return room, err
+		}
+		room.Pairs = append(room.Pairs, p)
+		if rest == "" {
+			return room, nil
+		}
+		if rest[0] != '|' {
+			return room, fmt.Errorf("want | or the end of the line after a pair, found %q", clip(rest))
+		}
+		rest = rest[1:]
+	}
+}
+
+func parsePair(s string) (p Pair, rest string, err error) {
+	if p.Key, s, err = cut(s, "="); err != nil {
+		return p, "", err
+	}
+	raw := s
+	if at := endOfPair(s); at >= 0 {
+		raw, rest = s[:at], s[at:]
+	}
+	raw, p.Unconfirmed = strings.CutSuffix(raw, "?")
+	if before, marked := strings.CutSuffix(raw, "u"); marked && strings.HasSuffix(before, star) {
+		raw, p.User = before, true
+	}
+	text := strings.TrimRight(raw, star)
+	if escapedAtEnd(text) { // the first star belongs to the value
+		text += star
+	}
+	switch p.Stars = strings.Count(raw[min(len(text), len(raw)):], star); {
+	case p.Stars == 0:
+		return p, "", fmt.Errorf("no ★ after %q", clip(raw))
+	case p.Stars > 5:
+		return p, "", fmt.Errorf("%d stars after the value of %q: five are the most", p.Stars, clip(p.Key))
+	}
+	p.Value, err = unescaped(text)
+	return p, rest, err
+}
+
+// endOfPair is where the first | stands that is not escaped, or -1.
+func endOfPair(s string) int {
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '|':
+			return i
+		}
+	}
+	return -1
+}
+
+// escapedAtEnd reports whether a text ends in a backslash that escapes what
+// follows.
+func escapedAtEnd(s string) bool {
+	return (len(s)-len(strings.TrimRight(s, `\`)))%2 == 1
+}
+
+// cut takes the escaped text up to sep, which must come before any other mark
+// that a name would escape.
+func cut(s, sep string) (text, rest string, err error) {
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\':
+			i++
+		case s[i] == sep[0]:
+			text, err = unescaped(s[:i])
+			return text, s[i+1:], err
+		case strings.IndexByte("|:=", s[i]) >= 0:
+			return "", "", fmt.Errorf("want %s, found %q first, after %q", sep, s[i], clip(s[:i]))
+		}
+	}
+	return "", "", fmt.Errorf("no %s after %q", sep, clip(s))
+}
+
+// unescaped is the text that [escape] wrote.
+func unescaped(s string) (string, error) {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == '\\':
+			var err error
+			if r, size, err = unescape(s[i:]); err != nil {
+				return "", err
+			}
+		case r != '<' && prose.Escaped(s, i):
+			return "", fmt.Errorf("%q is not escaped, after %q", r, clip(b.String()))
+		}
+		b.WriteRune(r)
+		i += size
+	}
+	return b.String(), nil
+}
+
+// unescape reads the escape that s begins with, size bytes of it.
+func unescape(s string) (r rune, size int, err error) {
+	switch r, size = utf8.DecodeRuneInString(s[1:]); r {
+	case 'n':
+		return '\n', 2, nil
+	case 'r':
+		return '\r', 2, nil
+	case 't':
+		return '\t', 2, nil
+	case 'u':
+		digits, _, ok := strings.Cut(strings.TrimPrefix(s[2:], "{"), "}")
+		n, err := strconv.ParseUint(digits, 16, 32)
+		if !ok || err != nil || !strings.HasPrefix(s[2:], "{") || !utf8.ValidRune(rune(n)) {
+			return 0, 0, fmt.Errorf("%q is no escape", clip(s))
+		}
+		return rune(n), len(`\u{}`) + len(digits), nil
+	}
+	if size == 0 || prose.IsHidden(r) {
+		return 0, 0, errors.New("a backslash that escapes nothing")
+	}
+	return r, 1 + size, nil
 }

@@ -3,7 +3,6 @@ package formats
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
 	"testing"
 )
 
@@ -88,23 +87,5 @@ func FuzzFormatAAAK(f *testing.F) {
 	f.Fuzz(func(t *testing.T, category, key, value string, stars int, unconfirmed bool) {
 		p := Pair{key, value, min(max(stars, 1), 5), !unconfirmed, unconfirmed}
 		checkAAAK(t, []Room{{category, []Pair{p, {value, key, 1, false, !unconfirmed}}}, {value, []Pair{p}}})
-	})
-}
-
-func FuzzParseAAAK(f *testing.F) {
-	for _, s := range hostile {
-		f.Add(s)
-		f.Add("A:k=" + s + "★")
-		f.Add(FormatAAAK([]Room{{s, []Pair{{s, s, 2, true, true}}}}))
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		rooms, err := ParseAAAK(text)
-		if err != nil {
-			return
-		}
-		if strings.ContainsAny(text, "\r\x1b") {
-			t.Fatalf("a control character was taken: %q", text)
-		}
-		checkAAAK(t, rooms)
 	})
 }

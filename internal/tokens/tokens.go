@@ -21,18 +21,6 @@ import (
 // prose, code, JSON, hashes or Chinese, and further off in a short text.
 func Estimate(text string) int { return int(math.Round(average(text))) }
 
-// AtMost is what a text counts where a budget must hold: rarely less than it has, also if it is short.
-func AtMost(text string) int {
-	n := average(text)
-	return int(math.Ceil(n + share*n + chance*math.Sqrt(n)))
-}
-
-// What AtMost adds: a share for texts of rare words, and what chance adds to a short one.
-const (
-	share  = .06
-	chance = 1.5
-)
-
 func average(text string) (sum float64) {
 	for p := range pieces(text) {
 		sum += p.tokens()
