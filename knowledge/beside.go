@@ -114,15 +114,21 @@ func fitOf(v *fact.Version, purposes []language.Purpose) (purpose language.Purpo
 	parts := func(text string) []string {
 		return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) })
 	}
-	demands, standing := language.Demands(v.Value), language.Practice(v.Category, v.Value)
+	demands, standing := language.Demands(v.Value) || language.Settles(v.Value), language.Practice(v.Category, v.Value)
 	key, room, value := parts(v.Key), parts(v.Category), parts(v.Value)
 	value = value[:min(len(value), fitWords)]
 	for _, p := range purposes {
 		is := func(w string) bool { return slices.Contains(p.Words(), w) }
+		demands := demands
+		if p == language.Schedule {
+			demands = language.Dated(v.Value)
+		}
 		x := 0.0
 		switch n := len(key) - len(slices.DeleteFunc(slices.Clone(key), is)); {
-		case n > 0 && demands:
+		case n > 0 && demands && p != language.Schedule:
 			x = fitKey + fitKey*float64(n)/float64(len(key))
+		case p == language.Schedule && demands && slices.ContainsFunc(room, is):
+			x = 2 * fitKey // in a room of releases the key is a release's name
 		case slices.ContainsFunc(room, is) && (demands || p == language.Ownership):
 			x = fitRoom
 		case slices.ContainsFunc(value, is) && standing && demands && !vague[p]:

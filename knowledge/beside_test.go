@@ -127,6 +127,9 @@ func TestARuleForWhatThePromptIsAboutToDo(t *testing.T) {
 		{Category: "user", Key: "commit-style", Value: "Ask for no emoji.", Source: "user"},
 		{Category: "team", Key: "queue", Value: "Ruben reviews it.", Source: "user"},
 		{Category: "testing", Key: "tests", Value: "They take a minute.", Source: "user"},
+		{Category: "release", Key: "next", Value: "5.2 leaves on 2027-02-02.", Source: "user"},
+		{Category: "release", Key: "freeze", Value: "It begins on Fridays.", Source: "user"},
+		{Category: "release", Key: "tool", Value: "It is made by a script.", Source: "user"},
 		{Category: "workflow", Key: "commit-hooks", Value: "Never skip them."}, // an agent's
 	} {
 		s.remember(t, a)
@@ -146,6 +149,7 @@ func TestARuleForWhatThePromptIsAboutToDo(t *testing.T) {
 		{"looks good, commit it", nil, is, "commit-style"},
 		{"run the tests", nil, nil, ""},
 		{"page for newcomers: commits, layers, who to ask", nil, nil, "commit-style commits queue"},
+		{"until when can I change the wording?", nil, nil, "freeze next"},
 		{"looks good", nil, nil, ""},
 	} {
 		lines, err := briefing.Beside(t.Context(), s.Store, c.prompt, c.told, c.part)
@@ -159,5 +163,23 @@ func TestARuleForWhatThePromptIsAboutToDo(t *testing.T) {
 		if got := strings.Join(keys, " "); got != c.want {
 			t.Errorf("%q: %q, not %q", c.prompt, got, c.want)
 		}
+	}
+}
+
+// What a user settled needs less evidence than what they told in passing.
+func TestWhatIsSettledIsToldSooner(t *testing.T) {
+	s := testStore(t, nil)
+	for _, a := range []Assertion{
+		{Category: "decision", Key: "store", Value: "The catalogue stays on SQLite; LMDB broke network drives.", Source: "user"},
+		{Category: "infra", Key: "mirror", Value: "The gazetteer was loaded from Ghent in spring.", Source: "user"},
+	} {
+		s.remember(t, a)
+	}
+	for i := range 60 {
+		s.remember(t, Assertion{Category: "architecture", Key: fmt.Sprint("layer-", i), Value: fmt.Sprintf("module %d has an index, a reader and a writer", i)})
+	}
+	prompt := "fix the catalogue where LMDB was, and see the gazetteer that came from Ghent"
+	if got := toldBeside(t, s.Store, prompt, nil); len(got) != 1 || got[0] != "store" {
+		t.Errorf("%v", got)
 	}
 }

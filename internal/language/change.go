@@ -1,6 +1,9 @@
 package language
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // changesOfMind are the phrases with which somebody says that something is different from now on. Each is looked for as
 // whole words.
@@ -42,12 +45,17 @@ func says(sentence string) bool {
 	padded := " " + strings.Join(strings.FieldsFunc(text, notWord), " ") + " "
 	padded = strings.ReplaceAll(padded, ". ", " ")
 	for _, p := range changesOfMind {
-		if strings.Contains(padded, " "+p+" ") {
+		_, after, ok := strings.Cut(padded, " "+p+" ")
+		after = strings.TrimPrefix(after, "of ")
+		if ok && !(compares[p] && after != "" && unicode.IsDigit(rune(after[0]))) {
 			return true
 		}
 	}
 	return false
 }
+
+// compares are the phrases that a number follows where somebody tells what is wrong: "it is 40 instead of 9".
+var compares = map[string]bool{"instead of": true, "instead": true, "rather than": true}
 
 // sentenceEnd is where the first sentence of a line ends.
 func sentenceEnd(line string) int {

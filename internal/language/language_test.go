@@ -54,6 +54,9 @@ func TestPurposesOfAPrompt(t *testing.T) {
 		"Committing to a date is hard":                      nil,
 		"create a branch, fix it, then open a PR":           {Branch, Review},
 		"write a migration that adds a column to the table": {Migrate},
+		"install the app on the phone":                      nil,
+		"until when can I still change it?":                 {Schedule},
+		"it has to go out on the 20th of December":          {Schedule},
 	} {
 		if diff := cmp.Diff(want, Purposes(text)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", text, diff)
@@ -96,7 +99,7 @@ func TestAChangeOfMindIsSeen(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"should we use Redis instead?", "add a test", "why was it moved to the other file?", "the build fails now", "after all tests pass, commit", "show the log\n```\nfeature X is deprecated\n```", "move the function to a file of its own", "",
+		"should we use Redis instead?", "the current is 40 µA instead of 9, find out why", "add a test", "why was it moved to the other file?", "the build fails now", "after all tests pass, commit", "show the log\n```\nfeature X is deprecated\n```", "move the function to a file of its own", "",
 	} {
 		if ChangesMind(text) {
 			t.Errorf("%q changes something", text)
@@ -157,9 +160,45 @@ func TestDemandsAreToldFromTheFirstSentence(t *testing.T) {
 		"The port is 8080 on the host. Never change it.":        false,
 		"No new gem without asking Dagny; we have 140 already.": true,
 		"Textures are in Git LFS under assets/.":                false,
+		"Commit subjects start with the ticket.":                true,
+		"Strings live in strings.xml.":                          true,
+		"The tests run on two machines.":                        false,
+		"Some commits are signed.":                              false,
+		"A pull request has one screen at most.":                true,
+		"One commit for each step.":                             true,
+		"CI compares the hash every 64 ticks.":                  false,
+		"The worst third is killed at each rung.":               false,
+		"Anything that touches the radio is tried on the rig.":  true,
+		"The service stays on Redis 7.":                         false, // that settles it: see Settles
 		"":                                                      false,
 	} {
 		if Demands(text) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}
+
+func TestSettles(t *testing.T) {
+	for text, want := range map[string]bool{
+		"The service stays on Redis 7; Valkey is too new.": true,
+		"We are pinned to Qt 6.5.":                         true,
+		"Nobody runs it by hand.":                          true,
+		"Texts are sent with Bird.":                        false,
+		"It was moved to Ghent. Never call it.":            false,
+		"":                                                 false,
+	} {
+		if Settles(text) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}
+
+func TestDated(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Version 5.2 leaves on 2027-02-02.": true, "it goes out on the 20th of December": true, "No deploys on Fridays": true, "15 March": true, "March 15": true,
+		"it may take 4 days": false, "it may break": false, "version 4.1 of 3": false, "the march of time": false, "": false,
+	} {
+		if Dated(text) != want {
 			t.Errorf("%q: %v", text, !want)
 		}
 	}

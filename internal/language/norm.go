@@ -1,6 +1,10 @@
 package language
 
-import "strings"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // commandWords are those of a text that commands.
 var commandWords = map[string]bool{
@@ -20,9 +24,9 @@ func Commands(text string) bool {
 	return false
 }
 
-// demandWords are those of a sentence that says how something has to be done, beside the [commandWords].
+// demandWords are those of a sentence that says how something has to be done, beside the [commandWords] and the [universal] ones.
 var demandWords = map[string]bool{
-	"every": true, "each": true, "everything": true, "everyone": true, "ask": true, "without": true, "unless": true, "rejected": true, "refused": true, "avoid": true, "prefer": true, "required": true, "cannot": true,
+	"ask": true, "without": true, "unless": true, "rejected": true, "refused": true, "avoid": true, "prefer": true, "required": true, "cannot": true,
 }
 
 // imperatives are the verbs with which a sentence begins that says what to do.
@@ -33,24 +37,98 @@ var imperatives = map[string]bool{
 }
 
 // Demands reports whether the first sentence of a text says how something has to be done, and does not only tell how it is:
-// it commands, allows no exception, or begins with what to do.
+// it commands, allows no exception, sets a bound, begins with what to do, or speaks of all things of a kind, as "Commit
+// subjects start with the ticket" does.
 func Demands(text string) bool {
-	text = strings.TrimSpace(text)
-	for i := minSentence; i < len(text); i++ {
-		if strings.IndexByte(".!?\n", text[i-1]) >= 0 && (text[i] == ' ' || text[i] == '\n') {
-			text = text[:i]
-			break
-		}
-	}
+	text = firstSentence(text)
 	if Commands(text) {
 		return true
 	}
-	first := true
-	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return notWord(r) || r == '.' || r == '/' }) {
-		if demandWords[w] || first && imperatives[w] {
+	words := normWords(text)
+	for i, w := range words {
+		switch {
+		case demandWords[w], i == 0 && imperatives[w]:
+			return true
+		case universal[w] && (i <= 1 || words[i-1] == "for" || words[i-1] == "of"): // "at each rung" tells what a program does
+			return true
+		case (w == "most" || w == "least") && i > 0 && words[i-1] == "at":
+			return true
+		case i > 0 && i <= maxSubject && pluralVerbs[w] && isPlural(words[i-1]) && isGeneric(words[:i]):
+			return w != "are" || i+1 == len(words) || !places[words[i+1]] // "textures are in Git LFS"
+		}
+	}
+	return false
+}
+
+// Settles reports whether the first sentence of a text commands or says what stays as it is.
+func Settles(text string) bool {
+	text = firstSentence(text)
+	return Commands(text) || slices.ContainsFunc(normWords(text), func(w string) bool { return settledWords[w] })
+}
+
+// settledWords are those of a sentence that says what stays as it is.
+var settledWords = map[string]bool{"stay": true, "stays": true, "remain": true, "remains": true, "pinned": true, "frozen": true, "locked": true}
+
+// firstSentence is the first sentence of a text.
+func firstSentence(text string) string {
+	text = strings.TrimSpace(text)
+	for i := minSentence; i < len(text); i++ {
+		if strings.IndexByte(".!?\n", text[i-1]) >= 0 && (text[i] == ' ' || text[i] == '\n') {
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// normWords are the words of a sentence, in small letters.
+func normWords(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return notWord(r) || r == '.' || r == '/' })
+}
+
+// maxSubject is how many words stand before the verb of a sentence that speaks of all things of a kind.
+const maxSubject = 4
+
+// universal are the words that allow no exception of a sentence's subject.
+var universal = map[string]bool{"every": true, "each": true, "everything": true, "everyone": true, "anything": true, "anyone": true, "any": true, "all": true}
+
+// pluralVerbs are verbs of a subject in the plural that say how its things have to be.
+var pluralVerbs = map[string]bool{
+	"are": true, "have": true, "go": true, "live": true, "run": true, "start": true, "end": true, "begin": true, "use": true, "come": true, "stay": true, "take": true, "get": true, "need": true, "carry": true, "follow": true, "contain": true, "belong": true, "keep": true, "return": true,
+}
+
+// places begin where something is.
+var places = map[string]bool{"in": true, "on": true, "at": true, "under": true, "here": true, "there": true}
+
+// isPlural reports whether a word is a noun in the plural, by its ending.
+func isPlural(w string) bool {
+	return len(w) > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us") && !strings.HasSuffix(w, "is")
+}
+
+// isGeneric reports whether a subject speaks of a kind and not of certain things, as "the tests" and "our tests" do.
+func isGeneric(subject []string) bool {
+	for _, w := range subject {
+		if particular[w] {
+			return false
+		}
+	}
+	return true
+}
+
+var particular = map[string]bool{"the": true, "our": true, "these": true, "those": true, "his": true, "her": true, "their": true, "its": true, "my": true, "we": true, "they": true, "some": true, "most": true, "many": true, "two": true, "three": true, "four": true}
+
+// Dated reports whether a text names a day: by its date, by a month and a number, or by its name.
+func Dated(text string) bool {
+	words := Words(text)
+	number := func(i int) bool {
+		return i >= 0 && i < len(words) && words[i].Text[0] >= '0' && words[i].Text[0] <= '9'
+	}
+	for i, w := range words {
+		if _, month := monthAt(w.Text); month && (number(i-1) || number(i+1) || i > 1 && words[i-1].Text == "of" && number(i-2)) {
 			return true
 		}
-		first = false
+		if _, err := time.Parse(time.DateOnly, w.Text); err == nil || slices.Contains(weekdays, strings.TrimSuffix(w.Text, "s")) {
+			return true
+		}
 	}
 	return false
 }

@@ -21,6 +21,7 @@ const (
 	Release    Purpose = "release"
 	Migrate    Purpose = "migrate"
 	Ownership  Purpose = "ownership"
+	Schedule   Purpose = "schedule"
 )
 
 // matters are the words of facts that are about a purpose.
@@ -31,10 +32,11 @@ var matters = map[Purpose][]string{
 	Test:       {"test", "tests", "testing", "pytest", "jest"},
 	Dependency: {"dependency", "dependencies", "gem", "gems", "package", "packages", "package-manager", "library", "libraries", "npm", "pnpm", "pip", "licence", "license"},
 	Build:      {"build", "builds", "building", "compile", "toolchain"},
-	Format:     {"format", "formatting", "formatter", "lint", "linting", "linter", "fmt", "prettier"},
+	Format:     {"formatting", "formatter", "lint", "linting", "linter", "fmt", "prettier"},
 	Deploy:     {"deploy", "deploys", "deployment", "deploying", "rollout", "production", "staging"},
 	Release:    {"release", "releases", "releasing", "version", "tag", "publish", "changelog"},
 	Migrate:    {"migration", "migrations", "migrate", "schema"},
+	Schedule:   {"release", "releases", "version", "versions", "freeze", "deadline", "deadlines", "milestone", "milestones", "launch", "calendar", "schedule"},
 	Ownership:  {"team", "teams", "people", "owner", "owners", "ownership", "roles", "responsible", "responsibilities"},
 }
 
@@ -50,11 +52,12 @@ var verbs = []struct {
 	{Branch, []string{"branch", "create a branch", "new branch"}},
 	{Review, []string{"push", "merge", "pull request", "open a pr", "send a pr", "make a pr", "pr", "land it", "ship it"}},
 	{Test, []string{"test", "tests", "run the tests", "unit test", "e2e", "screenshot tests"}},
-	{Dependency, []string{"add a package", "add a library", "add a dependency", "new dependency", "dependencies", "upgrade", "bump", "install", "npm", "pip"}},
+	{Dependency, []string{"add a package", "add a library", "add a dependency", "new dependency", "dependencies", "upgrade", "bump", "npm", "pip"}},
 	{Build, []string{"build", "rebuild", "compile"}},
 	{Format, []string{"format", "reformat", "lint", "run the linter"}},
-	{Deploy, []string{"deploy", "roll out", "rollout", "to staging", "to production", "go live"}},
+	{Deploy, []string{"deploy", "roll out", "rollout", "to staging", "to production", "go live", "be live"}},
 	{Release, []string{"release", "publish", "cut a version", "tag a version", "bump the version"}},
+	{Schedule, []string{"until when", "by when", "when will", "when is the", "when do we", "when does", "deadline", "in time for", "next version", "next release", "this release", "still go into", "still be in", "still get into", "still make it", "code freeze"}},
 	{Migrate, []string{"migration", "migrate", "add a column", "alter the table", "change the schema"}},
 }
 
@@ -87,6 +90,9 @@ func Purposes(text string) (out []Purpose) {
 		if slices.ContainsFunc(v.phrases, func(p string) bool { return strings.Contains(padded, " "+p+" ") }) {
 			out = append(out, v.purpose)
 		}
+	}
+	if !slices.Contains(out, Schedule) && Dated(padded) {
+		out = append(out, Schedule)
 	}
 	return out
 }

@@ -27,6 +27,10 @@ const (
 	// userEvidence is what a user's fact or a gotcha needs less than an agent's.
 	userEvidence = 3.5
 
+	// settledEvidence is what one of these needs less that commands or says what stays as it is, but for rules, which the
+	// start tells: what only tells how something is was more often said in passing.
+	settledEvidence = .75
+
 	// agentsLead is how much nearer than what a user has stated an agent's answer to a prompt is that asks nothing. In two
 	// sets of prompts the needed ones lead by 2.4 and more, the others by 1.5 at most.
 	agentsLead = 2
@@ -61,6 +65,9 @@ func Beside(ctx context.Context, s *knowledge.Store, prompt string, told, part f
 		score := g.Of()
 		if weighsMore(g.Version) {
 			score += userEvidence
+			if language.Settles(g.Version.Value) && !fact.Standing(g.Version) {
+				score += settledEvidence
+			}
 		}
 		if changes && !fact.Unconfirmed(g.Version) && (score >= mindEvidence && len(g.Found) > 0 || g.Answer > 0) {
 			list = append(list, Line{g.Version, "words " + strings.Join(g.Found, ", ") + fmt.Sprintf(" of a change of mind (%.1f)", score), score, true})
@@ -106,7 +113,11 @@ func rules(grounds []knowledge.Ground, list []Line, known func(id string) bool) 
 	})
 	told := map[language.Purpose]int{}
 	for _, g := range grounds {
-		if told[g.Purpose]++; told[g.Purpose] > maxRule || len(out) == maxRules {
+		most := maxRule
+		if g.Purpose == language.Schedule { // the release and the freeze before it
+			most++
+		}
+		if told[g.Purpose]++; told[g.Purpose] > most || len(out) == maxRules {
 			continue
 		}
 		out = append(out, Line{Version: g.Version, Why: fmt.Sprintf("a rule for %s (%.1f)", g.Purpose, g.Fit), Score: g.Fit})

@@ -181,9 +181,6 @@ func (c *choice) takeTurns(few bool) {
 			if x.Long {
 				x.turn += .75
 			}
-			if x.Form {
-				x.turn += .25
-			}
 		}
 	}
 }
@@ -875,13 +872,10 @@ func (f *filler) take(x *candidate, most int, why string) (cost int, ok bool) {
 	return cost, true
 }
 
-// reserve is how much more than the estimate a text may have in tokens: it is right on average.
-const reserve = 1.04
-
 // weigh is what a text takes of a budget in bytes. It is the bytes of a text that has four a token, as English has, and more
 // where a token has fewer, as in Chinese or in code.
 func weigh(text string) int {
-	return max(len(text), int(math.Ceil(reserve*bytesPerToken*float64(tokens.Estimate(text)))))
+	return max(len(text), bytesPerToken*tokens.Estimate(text))
 }
 
 // valueBytes is the most of a value that a briefing shows: 60 tokens.
