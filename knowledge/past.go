@@ -85,11 +85,27 @@ type pastReader struct {
 	looked []*pastVersion
 }
 
-// past answers a question about another time than now.
-func (l *lookup) past(ctx context.Context, asks *language.Past) (Recalled, error) {
+// past answers a question about another time than now. each are its questions, if it is more than one; then it may be none by
+// itself.
+func (l *lookup) past(ctx context.Context, asks *language.Past, each []language.Past) (Recalled, error) {
 	present, err := l.ordinary(ctx)
-	if err != nil || present.holdsCue(asks) {
+	if err != nil || each == nil && present.holdsCue(asks) {
 		return present, err
+	}
+	if each == nil {
+		for _, subject := range asks.Several {
+			one := *asks
+			one.Subject, one.Several = subject, nil
+			each = append(each, one)
+		}
+	}
+	if each != nil {
+		if found, ok, err := l.several(ctx, each); ok || err != nil || asks.Kind == "" {
+			if err == nil && !ok {
+				found = present
+			}
+			return found, err
+		}
 	}
 	if asks.Kind == language.AsksChanges {
 		return l.changes(ctx, asks, present)
@@ -102,6 +118,45 @@ func (l *lookup) past(ctx context.Context, asks *language.Past) (Recalled, error
 		return found, nil
 	}
 	return present, nil
+}
+
+// several answers several questions: each by itself, under one first line. ok is false where not each of them has an answer of
+// its own, which is when they are rather one.
+func (l *lookup) several(ctx context.Context, each []language.Past) (out Recalled, ok bool, err error) {
+	var headers []string
+	told := map[string]bool{} // the first answers
+	for _, asks := range each {
+		if asks.Kind == language.AsksChanges {
+			return out, false, nil
+		}
+		r := pastReader{lookup: l, asks: &asks}
+		if err := r.find(ctx); err != nil {
+			return out, false, err
+		}
+		found, ok := r.answer(ctx)
+		if !ok || found.firm() == 0 {
+			return out, false, nil
+		}
+		first := found.Facts[0].ID
+		if told[first] {
+			return out, false, nil
+		}
+		told[first] = true
+		if !slices.Contains(headers, found.Read.header) {
+			headers = append(headers, found.Read.header)
+		}
+		if out.Read == nil {
+			out = found
+			continue
+		}
+		out.Facts, out.Total = append(out.Facts, found.Facts...), out.Total+found.Total
+	}
+	out.Read.header = strings.Join(headers, "; ")
+	for i := 1; i < len(out.Facts); i++ { // they stand in the order in which they were asked for
+		out.Facts[i].Score = min(out.Facts[i].Score, out.Facts[i-1].Score)
+	}
+	out.cut()
+	return out, true, nil
 }
 
 // holdsCue reports whether the first answer of the present holds the words by which the question seems to ask about another

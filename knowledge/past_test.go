@@ -183,3 +183,51 @@ func TestSearchFindsPastValues(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestSeveralThingsOfThePastAreAnsweredEach: in one question, or in several, and at several dates.
+func TestSeveralThingsOfThePastAreAnsweredEach(t *testing.T) {
+	s := pastStore(t, nil)
+	for question, want := range map[string][]string{
+		"which database and which broker did we use before":                                 {"Earlier values, read from the question", "[database/engine]: MySQL 8", "[queue/broker]: RabbitMQ 3.12"},
+		"which database did we use before Postgres and which broker did we use before NATS": {"Before 'PostgreSQL 16' (2025-06-01); Before 'NATS' (2025-05-04), read from the question (showing 2/2):", "MySQL 8", "[valid 2025-01-10 → 2025-06-01]", "RabbitMQ 3.12"},
+		"since when do we use NATS? And what replaced MySQL?":                               {"Since when; After 'MySQL 8' (until 2025-06-01)", "NATS", "PostgreSQL 16"},
+		"which region in January 2025 and in May 2025":                                      {"Facts as of 2025-01-31 and 2025-05-31, read from the question (showing 2/2):", "us-east-1", "[valid 2024-11-01 → 2025-03-01]", "eu-central-1"},
+		"which region on 2025-03-01T00:30:00+02:00":                                         {"Facts as of 2025-02-28T22:30:00Z, read from the question", "us-east-1"},
+		"which region did we run in until 2025-03-01":                                       {"Facts as of 2025-02-28", "us-east-1"},
+	} {
+		got := asked(t, s, question).Text()
+		rest := got
+		for _, w := range want {
+			_, after, ok := strings.Cut(rest, w)
+			if !ok {
+				t.Errorf("%s: no %q in\n%s", question, w, got)
+				break
+			}
+			rest = after
+		}
+	}
+}
+
+// TestADateThatDoesNotExistIsNamed: nothing was true then, and its words are no words. Where a value holds them, they are.
+func TestADateThatDoesNotExistIsNamed(t *testing.T) {
+	s := pastStore(t, nil)
+	for _, date := range []string{"on 2025-02-30", "on 31 April 2025", "in Febtober", "in Q5 2025"} {
+		for _, question := range []string{"which region did we use " + date, "what changed " + date, "database engine " + date} {
+			r := asked(t, s, question)
+			_, name, _ := strings.Cut(date, " ")
+			if r.Impossible != name || len(r.Facts) > 0 || !strings.Contains(r.Text(), "There is no '"+name+"': the date in the question does not exist.") {
+				t.Errorf("%s: %q\n%s", question, r.Impossible, r.Text())
+			}
+		}
+	}
+	s.remember(t, Assertion{Category: "tests", Key: "bad-date", Value: "the parser refuses 2025-02-30"})
+	if r := asked(t, s, "what does the parser do with 2025-02-30"); r.Impossible != "" || len(r.Facts) == 0 {
+		t.Errorf("%s", r.Text())
+	}
+	if _, err := s.Recall(t.Context(), Question{Query: "region", AsOf: "February 30"}); err == nil {
+		t.Error("as_of=February 30 is accepted")
+	}
+	if _, err := s.Remember(t.Context(), Assertion{Category: "a", Key: "b", Value: "c", ValidFrom: "31 April 2025"}); err == nil {
+		t.Error("valid_from=31 April is accepted")
+	}
+}

@@ -162,32 +162,91 @@ func (r *pastReader) heldAt(f *pastFact, at time.Time) (out []*pastVersion) {
 	return out
 }
 
+// anchors are the values that the question counts from: the one that a measure is the highest for, and one of another fact
+// that is as likely. Where the rest of the question means one of those facts, it is that one alone.
+func (r *pastReader) anchors(measure func(*pastVersion) float64) (out []*pastVersion) {
+	best := r.best(leastAnchor, measure)
+	if best == nil {
+		return nil
+	}
+	most := measure(best)
+	for _, f := range r.facts {
+		var of *pastVersion
+		for _, v := range f.looked {
+			if v.at >= 0 && measure(v) > most-asLikely && (of == nil || measure(v) > measure(of)+1e-9 || measure(v) > measure(of)-1e-9 && v.period().From.After(of.period().From)) {
+				of = v
+			}
+		}
+		if of != nil {
+			out = append(out, of)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *pastVersion) int { return cmp.Compare(b.of.subject, a.of.subject) })
+	if len(out) > 1 && r.asks.Subject != "" && out[0].of.subject >= leastMeant && out[1].of.subject < clearly*out[0].of.subject {
+		out = out[:1]
+	}
+	return out[:min(len(out), maxAnchors)]
+}
+
+const (
+	maxAnchors = 2
+	asLikely   = .05 // how much less of a value the question may name for it to be meant as well
+	clearly    = .6  // how much less likely a fact is that is not meant
+)
+
+// given is how likely an answer is that follows from a value which the question names.
+func (r *pastReader) given(anchor *pastVersion, named float64) float64 {
+	if named = min(named, 1); r.asks.Subject == "" {
+		return named
+	}
+	return named * (clearly + (1-clearly)*min(1, max(anchor.of.subject, anchor.of.named)))
+}
+
+// counted gives answers that count from a value at least the score that follows from it.
+func counted(score float64, told []*pastVersion) []*pastVersion {
+	for _, v := range told {
+		v.Score = max(v.Score, score)
+	}
+	return told
+}
+
 // before answers what held before a value or an event.
 func (r *pastReader) before() (out Recalled, ok bool) {
-	anchor := r.best(leastAnchor, func(v *pastVersion) float64 { return v.new })
-	if anchor == nil {
-		return out, false
-	}
-	at := anchor.period().From
+	measure := func(v *pastVersion) float64 { return v.new }
 	var told []*pastVersion
-	if other := r.other(anchor); other != nil {
-		told = r.heldAt(other, at.Add(-time.Nanosecond))
-	} else if v := r.neighbour(anchor, -1); v != nil {
-		told = append(told, v)
-	} else {
-		return r.first(anchor)
+	var names []string
+	anchors := r.anchors(measure)
+	var counts *pastVersion // the first one that something came before
+	for _, anchor := range anchors {
+		var of []*pastVersion
+		if other := r.other(anchor); other != nil {
+			of = r.heldAt(other, anchor.period().From.Add(-time.Nanosecond))
+		} else if v := r.neighbour(anchor, -1); v != nil {
+			of = append(of, v)
+		}
+		of = slices.DeleteFunc(of, func(v *pastVersion) bool { return slices.Contains(told, v) })
+		if len(of) == 0 {
+			continue
+		}
+		counts = cmp.Or(counts, anchor)
+		names = append(names, fmt.Sprintf("%s (%s)", quote(anchor), fact.Day(anchor.period().From)))
+		told = append(told, counted(r.given(anchor, anchor.new), of)...)
 	}
-	if len(told) == 0 {
+	switch {
+	case len(told) > 0:
+	case len(anchors) == 0 || r.other(anchors[0]) != nil:
 		return out, false
+	default:
+		return r.first(anchors[0])
 	}
-	out = r.told(fmt.Sprintf("Before %s (%s)", quote(anchor), fact.Day(at)), told...)
-	out.Read.Value, out.Read.At = anchor.Value, at
+	out = r.told("Before "+strings.Join(names, " and "), told...)
+	out.Read.Value, out.Read.At = counts.Value, counts.period().From
 	return out, true
 }
 
 // first says that nothing came before a value.
 func (r *pastReader) first(anchor *pastVersion) (out Recalled, ok bool) {
-	out = r.told(fmt.Sprintf("Nothing is known from before %s (%s)", quote(anchor), fact.Day(anchor.period().From)), anchor)
+	out = r.told(fmt.Sprintf("Nothing is known from before %s (%s)", quote(anchor), fact.Day(anchor.period().From)), counted(r.given(anchor, anchor.new), []*pastVersion{anchor})...)
 	out.Read.Value, out.Read.At = anchor.Value, anchor.period().From
 	return out, true
 }
@@ -207,25 +266,35 @@ func (r *pastReader) after() (out Recalled, ok bool) {
 		out.Read.Value, out.Read.At = anchor.Value, anchor.period().From
 		return out, len(told) > 0
 	}
-	anchor := r.best(leastAnchor, func(v *pastVersion) float64 { return v.old })
-	if anchor == nil {
+	anchors := r.anchors(func(v *pastVersion) float64 { return v.old })
+	if len(anchors) == 0 {
 		return out, false
 	}
-	if other := r.other(anchor); other != nil {
-		told := r.heldAt(other, anchor.period().From)
+	if other := r.other(anchors[0]); other != nil {
+		anchor := anchors[0]
+		told := counted(r.given(anchor, anchor.old), r.heldAt(other, anchor.period().From))
 		out = r.told(fmt.Sprintf("After %s (%s)", quote(anchor), fact.Day(anchor.period().From)), told...)
 		out.Read.Value, out.Read.At = anchor.Value, anchor.period().From
 		return out, len(told) > 0
 	}
-	next := r.neighbour(anchor, 1)
-	switch {
-	case next != nil:
-		out = r.told(fmt.Sprintf("After %s (until %s)", quote(anchor), fact.Day(*anchor.period().Until)), next)
-		out.Read.Value, out.Read.At = anchor.Value, *anchor.period().Until
+	var told []*pastVersion
+	var names []string
+	var counts *pastVersion
+	for _, anchor := range anchors {
+		if next := r.neighbour(anchor, 1); next != nil {
+			counts = cmp.Or(counts, anchor)
+			names = append(names, fmt.Sprintf("%s (until %s)", quote(anchor), fact.Day(*anchor.period().Until)))
+			told = append(told, counted(r.given(anchor, anchor.old), []*pastVersion{next})...)
+		}
+	}
+	switch anchor := anchors[0]; {
+	case len(told) > 0:
+		out = r.told("After "+strings.Join(names, " and "), told...)
+		out.Read.Value, out.Read.At = counts.Value, *counts.period().Until
 	case anchor.over(r.query.now):
 		return r.missing(anchor)
 	default:
-		out = r.told(fmt.Sprintf("Nothing followed %s, which holds", quote(anchor)), anchor)
+		out = r.told(fmt.Sprintf("Nothing followed %s, which holds", quote(anchor)), counted(r.given(anchor, anchor.old), []*pastVersion{anchor})...)
 		out.Read.Value = anchor.Value
 	}
 	return out, true

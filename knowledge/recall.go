@@ -321,14 +321,37 @@ func keepFirst[T any](out []T, x T, n int, order func(a, b T) int) []T {
 // search answers a question with words. One about the past is read first: see past.go.
 func (l *lookup) search(ctx context.Context) (Recalled, error) {
 	if q := &l.question; q.AsOf == "" && q.KnownAt == "" && !q.Prompt && !l.archived && q.Mode != modeSemantic {
+		if words := language.Words(q.Query[:min(len(q.Query), maxDated)]); len(words) <= maxDatedWords {
+			if span, ok := language.Impossible(words); ok {
+				return l.undated(ctx, q.Query[span[0]:span[1]])
+			}
+		}
 		now := l.store.Now()
-		if asks, ok := language.ReadPast(q.Query, now, now); ok {
-			return l.past(ctx, &asks)
+		asks, ok := language.ReadPast(q.Query, now, now)
+		if each := language.ReadSeveral(q.Query, now, now); ok || each != nil {
+			return l.past(ctx, &asks, each)
 		}
 	}
 	r, err := l.ordinary(ctx)
 	if err == nil && r.firm() == 0 && len(r.Missing) == 0 && !r.query.hasTime && !l.archived && !l.question.Prompt && l.question.Mode != modeSemantic {
 		err = l.former(ctx, &r)
+	}
+	return r, err
+}
+
+// A question is read for a date that does not exist if it is no longer than this.
+const (
+	maxDatedWords = 30
+	maxDated      = 4 << 10 // bytes
+)
+
+// undated answers a question whose date does not exist: nothing was true then. Where a value holds what looks like such a date,
+// it is what is looked for.
+func (l *lookup) undated(ctx context.Context, date string) (Recalled, error) {
+	r, err := l.ordinary(ctx)
+	if err == nil && (r.firm() == 0 || !fact.HoldsTerms(r.Facts[0].Key+" "+r.Facts[0].Value, date)) {
+		r = Recalled{query: r.query, Impossible: date}
+		r.cut()
 	}
 	return r, err
 }
@@ -357,7 +380,9 @@ func (l *lookup) ordinary(ctx context.Context) (Recalled, error) {
 	}
 	if len(r.Facts) > 0 && !held {
 		r.query.dateRead = true
-		if d := l.parsed.Date; d.Period() && r.firm() > 0 {
+		if d := l.parsed.Date; len(d.Also) > 0 {
+			err = l.also(ctx, &r, d.Also)
+		} else if d.Period() && r.firm() > 0 {
 			err = s.ViewSome(ctx, func(k state.Reader, _ time.Time) error {
 				r.withinPeriod(d.From, func(f *Found) []*fact.Version { return k.Versions(fact.IDOf(f.Category, f.Key)) })
 				return nil
@@ -370,6 +395,40 @@ func (l *lookup) ordinary(ctx context.Context) (Recalled, error) {
 	r, _, err = l.rank(ctx)
 	r.query.dateDropped = !held
 	return r, err
+}
+
+// maxAlso is at how many other dates a question is answered that names several.
+const maxAlso = 3
+
+// also adds to an answer as of a date what else was true at the other dates of the question, beside what each fact was at the
+// first one.
+func (l *lookup) also(ctx context.Context, r *Recalled, dates []language.Date) error {
+	for _, d := range dates[:min(len(dates), maxAlso)] {
+		one := *l
+		one.question.AsOf = d.Day()
+		found, _, err := one.rank(ctx)
+		if err != nil {
+			return err
+		}
+		r.query.asOf += " and " + d.Day()
+		for _, f := range found.Facts[:found.firm()] {
+			if slices.ContainsFunc(r.Facts, func(x Found) bool { return x.ID == f.ID }) {
+				continue
+			}
+			at := r.firm()
+			if i := slices.IndexFunc(r.Facts, func(x Found) bool { return !x.Maybe && x.Category == f.Category && x.Key == f.Key }); i >= 0 {
+				for at = i + 1; at < r.firm() && r.Facts[at].Category == f.Category && r.Facts[at].Key == f.Key; at++ {
+				}
+				f.Score = r.Facts[i].Score
+			} else if at > 0 {
+				f.Score = min(f.Score, r.Facts[at-1].Score)
+			}
+			r.Facts = slices.Insert(r.Facts, at, f)
+			r.Total++
+		}
+	}
+	r.cut()
+	return nil
 }
 
 // maxCandidates is how many hits by words, and how many by meaning, are ranked.

@@ -26,6 +26,9 @@ type Recalled struct {
 	// Read is what was read from a question about another time than now; nil: it is about now, or about a date.
 	Read *Reading `json:"read,omitempty"`
 
+	// Impossible is a date of the question that does not exist.
+	Impossible string `json:"impossible_date,omitempty"`
+
 	Changes []Changed `json:"changes,omitempty"` // the answer to what changed in a period
 	Reason  *Reason   `json:"reason,omitempty"`  // why one value followed another
 
@@ -276,6 +279,8 @@ func (r Recalled) writeChanges(b *strings.Builder) {
 
 func (r Recalled) nothing() string {
 	switch f := r.query; {
+	case r.Impossible != "":
+		return fmt.Sprintf("There is no '%s': the date in the question does not exist.", prose.Brief(r.Impossible))
 	case len(r.Missing) > 0:
 		lines := make([]string, len(r.Missing))
 		for i, m := range r.Missing {

@@ -1,6 +1,7 @@
 package language
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,13 +17,21 @@ type Date struct {
 	Text string    // as the question has it: "in January 2026"
 	From time.Time // the start of its first day, UTC
 	AsOf time.Time // the end of that day, UTC; for a longer period the end of its last day
+	Also []Date    // the others that the question names, in their order
+
+	instant bool // AsOf is an instant that was given in full, with its time zone
 }
 
 // Period reports whether the date is longer than a day.
 func (d *Date) Period() bool { return d.AsOf.Sub(d.From) > 24*time.Hour }
 
-// Day is the date as YYYY-MM-DD.
-func (d *Date) Day() string { return d.AsOf.Format(time.DateOnly) }
+// Day is the date as YYYY-MM-DD, and an instant as RFC 3339 has it.
+func (d *Date) Day() string {
+	if d.instant {
+		return d.AsOf.Format(time.RFC3339)
+	}
+	return d.AsOf.Format(time.DateOnly)
+}
 
 // Word is a word of a text and where it stands.
 type Word struct {
@@ -48,7 +57,18 @@ func Words(text string) []Word {
 			start = -1
 		}
 	}
+	after := 0 // the end of an instant
 	for i, r := range text {
+		if i < after {
+			continue
+		}
+		if start < 0 && '0' <= r && r <= '9' {
+			if n := len(instantForm.FindString(beginning(text[i:]))); n > 0 {
+				out = append(out, Word{strings.ToLower(text[i : i+n]), i, i + n})
+				after = i + n
+				continue
+			}
+		}
 		in := unicode.IsLetter(r) || unicode.IsDigit(r)
 		switch {
 		case in || start >= 0 && (r == '-' || r == '.' || r == '/'):
@@ -64,6 +84,27 @@ func Words(text string) []Word {
 	}
 	flush(len(text))
 	return out
+}
+
+// instantForm matches an instant as RFC 3339 has it, with or without seconds.
+var instantForm = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?(?:[Zz]|[+-][0-9]{2}:[0-9]{2})`)
+
+// beginning is the beginning of a text that may be an instant, else "".
+func beginning(text string) string {
+	if len(text) < len("2006-01-02T15:04Z") || text[4] != '-' || text[7] != '-' || text[10] != 'T' && text[10] != 't' {
+		return ""
+	}
+	return text[:min(len(text), len("2006-01-02T15:04:05.999999999+07:00"))]
+}
+
+// readInstant reads what [instantForm] matches.
+func readInstant(w string) (t time.Time, ok bool) {
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00"} {
+		if t, err := time.Parse(layout, strings.ToUpper(w)); err == nil {
+			return t.UTC(), true
+		}
+	}
+	return t, false
 }
 
 // period is a stretch of days, from the first to the last one.
@@ -95,6 +136,8 @@ type mention struct {
 	i, j   int
 	inFull bool      // with its year: it needs no word that leads to it
 	at     time.Time // the day that is meant by it, if that is not the last one
+
+	instant time.Time // where it names one
 }
 
 // asOf is the day that a mention means for somebody who asks what was true then.
@@ -119,17 +162,27 @@ var leads = map[string]bool{"in": true, "on": true, "at": true, "during": true, 
 func FindDate(words []Word, now, newest time.Time) (date *Date, spans [][2]int, ok bool) {
 	d := dates{words, now, newest}
 	named := d.named()
-	var best *mention
+	var all []Date
+	best, precise := 0, false
 	for _, f := range named {
 		if f, ok := d.led(f, len(named) > 1); ok {
 			spans = append(spans, [2]int{d.words[f.i].Start, d.words[f.j].End})
-			if best == nil || f.day && !best.day {
-				best = &f
-				date = &Date{From: f.first, AsOf: endOfDay(f.asOf())}
+			if f.day && !precise {
+				best, precise = len(all), true
 			}
+			one := Date{From: f.first, AsOf: endOfDay(f.asOf())}
+			if !f.instant.IsZero() {
+				one = Date{From: f.instant, AsOf: f.instant, instant: true}
+			}
+			all = append(all, one)
 		}
 	}
-	return date, spans, best != nil
+	if len(all) == 0 {
+		return nil, nil, false
+	}
+	date = &all[best]
+	date.Also = slices.Delete(slices.Clone(all), best, best+1)
+	return date, spans, true
 }
 
 // named are the dates in the words, in their order. Two that bound a period ("between March and May 2026") are one.
@@ -288,7 +341,7 @@ func (d *dates) led(f mention, adjacent bool) (mention, bool) {
 	for i > 0 {
 		w := d.words[i-1].Text
 		switch {
-		case w == "before":
+		case w == "before" || (w == "until" || w == "till") && d.was(i-1):
 			f.first, f.last, f.at, led = f.first.AddDate(0, 0, -1), f.first.AddDate(0, 0, -1), time.Time{}, true
 		case leads[w]:
 			preposition = preposition || w == "in" || w == "on" || w == "at" || w == "during"
@@ -307,6 +360,17 @@ func (d *dates) led(f mention, adjacent bool) (mention, bool) {
 	return f, led && f.asOf().Before(d.newest)
 }
 
+// was reports whether the words before one speak of what was: until then, that is.
+func (d *dates) was(i int) bool {
+	for j := range i {
+		switch d.word(j) {
+		case "was", "were", "did", "had":
+			return true
+		}
+	}
+	return false
+}
+
 // at reads the date that begins with word i, without what leads to it.
 func (d *dates) at(i int) (mention, bool) {
 	for _, read := range []func(int) (mention, bool){d.numeric, d.monthFirst, d.dayFirst, d.yearly, d.relative, d.year} {
@@ -320,6 +384,9 @@ func (d *dates) at(i int) (mention, bool) {
 // numeric reads 2026-02-01, 2026/02/01, 2026-02 and 1.2.2026.
 func (d *dates) numeric(i int) (mention, bool) {
 	w := d.words[i].Text
+	if t, ok := readInstant(w); ok {
+		return mention{period: oneDay(t.Truncate(24 * time.Hour)), i: i, j: i, inFull: true, instant: t}, true
+	}
 	for _, layout := range []string{"2006-01-02", "2006/01/02", "2.1.2006"} {
 		if t, err := time.Parse(layout, w); err == nil {
 			return mention{period: oneDay(t), i: i, j: i, inFull: true}, true
@@ -369,11 +436,8 @@ func calendarYear(w string) (int, bool) {
 
 // dayAt reads the day of a month: 1, 1st, 21st.
 func dayAt(w string) (int, bool) {
-	for _, end := range []string{"st", "nd", "rd", "th", "."} {
-		w = strings.TrimSuffix(w, end)
-	}
-	n, err := strconv.Atoi(w)
-	return n, err == nil && len(w) <= 2 && 1 <= n && n <= 31
+	n, ok := ordinal(w)
+	return n, ok && 1 <= n && n <= 31
 }
 
 var monthNames = []string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"}
@@ -401,7 +465,7 @@ func (d *dates) monthFirst(i int) (mention, bool) {
 	if n, ok := dayAt(d.word(j + 1)); ok {
 		day, j = n, j+1
 	}
-	return d.inMonth(i, j, m, day), true
+	return d.inMonth(i, j, m, day)
 }
 
 // dayFirst reads 1 march 2026 and 1st of february.
@@ -418,23 +482,145 @@ func (d *dates) dayFirst(i int) (mention, bool) {
 	if !ok {
 		return mention{}, false
 	}
-	return d.inMonth(i, j, m, day), true
+	return d.inMonth(i, j, m, day)
 }
 
 // inMonth is a month or a day of it. It lies in the year that follows word j, else in the last year in which it is
-// over.
-func (d *dates) inMonth(i, j int, m time.Month, day int) mention {
+// over, and for the 29th of February there was such a day.
+func (d *dates) inMonth(i, j int, m time.Month, day int) (mention, bool) {
 	in := func(y int) period {
-		if day > 0 && dayOf(y, m, day).Month() == m {
-			return oneDay(dayOf(y, m, day))
+		if day > 0 {
+			for range maxLeap {
+				if t := dayOf(y, m, day); t.Month() == m {
+					return oneDay(t)
+				}
+				y--
+			}
 		}
 		return monthOf(y, m)
 	}
-	if y, n, ok := d.yearAt(j + 1); ok {
-		p := in(y)
-		return mention{period: p, i: i, j: j + n, inFull: true}
+	if day > 0 && !hasDay(m, day) {
+		return mention{}, false
 	}
-	return mention{period: d.latest(in), i: i, j: j}
+	if y, n, ok := d.yearAt(j + 1); ok {
+		if day > 0 && dayOf(y, m, day).Month() != m {
+			return mention{}, false
+		}
+		return mention{period: in(y), i: i, j: j + n, inFull: true}, true
+	}
+	return mention{period: d.latest(in), i: i, j: j}, true
+}
+
+// maxLeap is one more than the years from one leap year to the next.
+const maxLeap = 9
+
+// hasDay reports whether a month has a day, in a leap year.
+func hasDay(m time.Month, day int) bool { return dayOf(2000, m, day).Month() == m }
+
+// Impossible finds the dates in words that do not exist: 2026-02-30, 31 April, Q5 2026, in Febtober. It gives the first words
+// and where they stand.
+func Impossible(words []Word) (span [2]int, ok bool) {
+	d := dates{words: words}
+	for i := range words {
+		if n := d.impossibleAt(i); n > 0 {
+			return [2]int{words[i].Start, words[i+n-1].End}, true
+		}
+	}
+	return span, false
+}
+
+var (
+	dayForm     = regexp.MustCompile(`^[0-9]{4}[-/][0-9]{1,2}[-/][0-9]{1,2}$`)
+	dottedForm  = regexp.MustCompile(`^([0-9]{1,2})\.([0-9]{1,2})\.((?:19|20)[0-9]{2})$`)
+	monthForm   = regexp.MustCompile(`^(?:19|20)[0-9]{2}-[0-9]{2}$`)
+	quarterForm = regexp.MustCompile(`^q[0-9]$`)
+	inventForm  = regexp.MustCompile(`^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*(?:uary|tober|ober|ember)$`)
+)
+
+// impossibleAt counts the words at i that are a date which does not exist.
+func (d *dates) impossibleAt(i int) int {
+	w := d.word(i)
+	_, year, hasYear := d.yearAt(i + 1)
+	switch {
+	case instantForm.MatchString(w):
+		if _, ok := readInstant(w); !ok {
+			return 1
+		}
+	case dayForm.MatchString(w):
+		for _, layout := range []string{"2006-1-2", "2006/1/2"} {
+			if _, err := time.Parse(layout, w); err == nil {
+				return 0
+			}
+		}
+		return 1
+	case dottedForm.MatchString(w):
+		for _, layout := range []string{"2.1.2006", "1.2.2006"} {
+			if _, err := time.Parse(layout, w); err == nil {
+				return 0
+			}
+		}
+		return 1
+	case monthForm.MatchString(w) && d.leads(i):
+		if _, err := time.Parse("2006-01", w); err != nil {
+			return 1
+		}
+	case quarterForm.MatchString(w) && hasYear && (w < "q1" || w > "q4"):
+		return 1 + year
+	case inventForm.MatchString(w) && (hasYear || d.leads(i)):
+		if _, ok := monthAt(w); !ok {
+			if hasYear {
+				return 1 + year
+			}
+			return 1
+		}
+	}
+	if m, ok := monthAt(w); ok {
+		if day, ok := ordinal(d.word(i + 1)); ok && !d.hasDay(m, day, i+2) {
+			return d.withYear(i, 2)
+		}
+	}
+	if day, ok := ordinal(w); ok {
+		n := 1
+		if d.word(i+1) == "of" {
+			n = 2
+		}
+		if m, ok := monthAt(d.word(i + n)); ok && !d.hasDay(m, day, i+n+1) {
+			return d.withYear(i, n+1)
+		}
+	}
+	return 0
+}
+
+// leads reports whether a word stands before word i that leads to a date.
+func (d *dates) leads(i int) bool {
+	w := d.word(i - 1)
+	return leads[w] && w != "the" && w != "over" || notAsOf[w] && w != "v" && w != "version" && w != "than" || w == "before" || w == "between"
+}
+
+// hasDay reports whether a month has a day, in the year at word i where there is one. A number above 31 without a year is a
+// number ("may 45 users").
+func (d *dates) hasDay(m time.Month, day, i int) bool {
+	if y, _, ok := d.yearAt(i); ok {
+		return day > 0 && dayOf(y, m, day).Month() == m
+	}
+	return day == 0 || day > 31 || hasDay(m, day)
+}
+
+// withYear counts n words at i, and the year behind them.
+func (d *dates) withYear(i, n int) int {
+	if _, years, ok := d.yearAt(i + n); ok {
+		return n + years
+	}
+	return n
+}
+
+// ordinal reads a number of one or two digits: 30, 30th.
+func ordinal(w string) (int, bool) {
+	for _, end := range []string{"st", "nd", "rd", "th", "."} {
+		w = strings.TrimSuffix(w, end)
+	}
+	n, err := strconv.Atoi(w)
+	return n, err == nil && len(w) <= 2
 }
 
 // latest is the last one of a yearly period that is over.

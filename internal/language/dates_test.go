@@ -1,6 +1,7 @@
 package language
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -32,6 +33,7 @@ func TestPartsOfAPeriodAreRead(t *testing.T) {
 		"last Saturday":                          {"2026-11-21", "2026-11-21", "2026-11-21"},
 		"in H1 2026":                             {"2026-01-01", "2026-06-30", "2026-06-30"},
 		"in Q2 2026":                             {"2026-04-01", "2026-06-30", "2026-06-30"},
+		"who was on call until 2026-09-14":       {"2026-09-13", "2026-09-13", "2026-09-13"},
 		"before 2026-06-08":                      {"2026-06-07", "2026-06-07", "2026-06-07"},
 		"the last week of the first half of May": {"2026-05-09", "2026-05-15", "2026-05-15"},
 		"between Tom and 2026-01-01":             {"2026-01-01", "2026-01-01", "2026-01-01"},
@@ -41,5 +43,66 @@ func TestPartsOfAPeriodAreRead(t *testing.T) {
 		if !ok || day(d.AsOf) != want[2] || day(d.From) != want[0] {
 			t.Errorf("%q: %+v, want %v", text, d, want)
 		}
+	}
+}
+
+func TestDatesThatDoNotExist(t *testing.T) {
+	for text, want := range map[string]string{
+		"what did we use on 2026-02-30":              "2026-02-30",
+		"which region on 2026-13-01":                 "2026-13-01",
+		"what was it on 31.02.2026":                  "31.02.2026",
+		"who was on call on 30 February":             "30 February",
+		"who was on call on February 30th, 2026":     "February 30th, 2026",
+		"what changed on the 31st of April 2026":     "31st of April 2026",
+		"what did we use on 29 February 2026":        "29 February 2026",
+		"what did we use in Febtober":                "Febtober",
+		"prices in Octember 2026":                    "Octember 2026",
+		"what changed in Q5 2026":                    "Q5 2026",
+		"what changed since 2026-13":                 "2026-13",
+		"as of 2026-02-01T25:00Z":                    "2026-02-01T25:00Z",
+		"which release on 45 May 2026":               "45 May 2026",
+		"what did we use on 29 February 2024":        "",
+		"what did we use on 29 February":             "",
+		"may 45 users connect":                       "",
+		"what about 2026-02-28 and 2026-03-31":       "",
+		"on 12/31/2025 or 12.31.2025":                "",
+		"CVE-2026-13-99 and ticket 2026-13":          "",
+		"every member of the team remembers October": "",
+		"who was on call in Ocotber":                 "",
+		"version 1.2.30":                             "",
+		"":                                           "",
+	} {
+		span, ok := Impossible(Words(text))
+		if got := text[span[0]:span[1]]; got != want || ok != (want != "") {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestInstantsAndSeveralDates(t *testing.T) {
+	for text, want := range map[string][]string{
+		"which region on 2026-03-01T10:00:00+02:00":         {"2026-03-01T08:00:00Z"},
+		"which region at 2026-03-01T23:30-05:00":            {"2026-03-02T04:30:00Z"},
+		"which region in March 2026 and in August 2026":     {"2026-03-31", "2026-08-31"},
+		"on 2026-03-01, 2026-04-01 and 2026-05-01":          {"2026-03-01", "2026-04-01", "2026-05-01"},
+		"in 2025 and on 2026-02-01":                         {"2026-02-01", "2025-12-31"},
+		"between March and May 2026 and in the summer 2025": {"2026-05-31", "2025-07-15"},
+		"on 29 February": {"2024-02-29"},
+	} {
+		d, _, ok := FindDate(Words(text), clock, clock)
+		if !ok {
+			t.Errorf("%q: none", text)
+			continue
+		}
+		got := []string{d.Day()}
+		for _, x := range d.Also {
+			got = append(got, x.Day())
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+	if _, _, ok := ReadDate("February 30", clock); ok {
+		t.Error("February 30 is a date")
 	}
 }

@@ -223,6 +223,33 @@ func ReadPast(text string, now, newest time.Time) (p Past, ok bool) {
 	return p, false
 }
 
+// maxPasts is how many questions a text may hold.
+const maxPasts = 4
+
+// questionEnd matches what stands between two questions: a question mark, or a joint before a word that asks.
+var questionEnd = regexp.MustCompile(`(?i)\?[\s.]+\pL|[,;]?\s+(?:and|or|also|as well as)\s+(?:also\s+)?(?:who|what|which|when|where|how|why|since when|until when|did|was|were|do|does|is|are)\s`)
+
+// ReadSeveral reads the questions of a text of several, which all ask about another time than now. Else it is nil.
+func ReadSeveral(text string, now, newest time.Time) (out []Past) {
+	if len(text) > maxPastText {
+		return nil
+	}
+	ends := questionEnd.FindAllStringIndex(text, maxPasts)
+	if len(ends) == 0 || len(ends) == maxPasts {
+		return nil
+	}
+	from := 0
+	for _, end := range append(ends, []int{len(text)}) {
+		p, ok := ReadPast(text[from:end[0]], now, newest)
+		if !ok {
+			return nil
+		}
+		out = append(out, p)
+		from = end[0]
+	}
+	return out
+}
+
 // mistyped are the cues that are long enough to be known with one slip, and which no other word of English is a slip away from.
 var mistyped = []string{"before", "previously", "previous", "earlier", "originally", "initially", "formerly", "succeeded", "predecessor", "successor", "instead", "history", "timeline", "anymore", "replaced"}
 
