@@ -6,15 +6,15 @@ import (
 
 func BenchmarkClean(b *testing.B) {
 	r := redactor(b)
-	b.SetBytes(int64(len(prose)))
+	b.SetBytes(int64(len(sentences)))
 	for b.Loop() {
-		r.Clean(prose)
+		r.Clean(sentences)
 	}
 }
 
 func BenchmarkSecret(b *testing.B) {
 	r := redactor(b)
-	text := prose + " " + secrets()["github-pat"][0]
+	text := sentences + " " + secrets()["github-pat"][0]
 	for b.Loop() {
 		r.Clean(text)
 	}
@@ -23,7 +23,7 @@ func BenchmarkSecret(b *testing.B) {
 // BenchmarkFirstUse is what a command pays that redacts one clean text.
 func BenchmarkFirstUse(b *testing.B) {
 	for b.Loop() {
-		redactor(b).Clean(prose)
+		redactor(b).Clean(sentences)
 	}
 }
 

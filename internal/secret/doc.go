@@ -26,7 +26,8 @@
 //     taken, except those that say something about a password (required, optional, …).
 //   - UUIDs, unless a service's rule says so.
 //   - Keys of services without a rule, if nothing beside them says key, token or secret.
-//   - Secrets that are encoded again, cut into pieces or spelled with look-alikes.
+//   - Secrets that are encoded again, cut into pieces or spelled with letters of another alphabet. Those with
+//     characters that nobody sees, and in letters of full width, are found: see shown.go.
 //   - An unescaped '/' or '?' in the password of a URL.
 //
 // # How it works

@@ -128,8 +128,20 @@ func (r *Redactor) CleanNamed(category, key, text string) (clean string, rules [
 	return clean, rules
 }
 
-// find returns the secrets of a text in no particular order; they can overlap.
-func (r *Redactor) find(text string) (spans []span) {
+// find returns the secrets of a text in no particular order; they can overlap. It looks at the text as it is
+// stored and as it is shown.
+func (r *Redactor) find(text string) []span {
+	spans := r.findIn(text)
+	if s, ok := shown(text); ok {
+		for _, x := range r.findIn(s.text) {
+			spans = append(spans, span{s.at[x.start], s.at[x.end], x.rule})
+		}
+	}
+	return spans
+}
+
+// findIn returns the secrets that stand in a text letter by letter.
+func (r *Redactor) findIn(text string) (spans []span) {
 	low := lowerASCII(text)
 	tried := r.filter.rules(low, len(r.rules))
 	for i := range r.rules {

@@ -114,6 +114,52 @@ func TestSecretsAreTakenWhereverTheyStand(t *testing.T) {
 	}
 }
 
+// A secret is the same to a person with a character in it that nobody sees, and in letters of full width.
+func TestSecretsAreTakenAsTheyAreShown(t *testing.T) {
+	r := redactor(t)
+	styled := func(first, digit rune) func(string) string {
+		return func(s string) string {
+			return strings.Map(func(c rune) rune {
+				switch {
+				case first == 0xff21 && c > ' ' && c < 0x7f:
+					return c + 0xfee0
+				case 'A' <= c && c <= 'Z':
+					return first + c - 'A'
+				case 'a' <= c && c <= 'z':
+					return first + 26 + c - 'a'
+				case '0' <= c && c <= '9':
+					return digit + c - '0'
+				}
+				return c
+			}, s)
+		}
+	}
+	hidden := func(sign string) func(string) string {
+		return func(s string) string { return s[:len(s)/2] + sign + s[len(s)/2:] }
+	}
+	ways := map[string]func(string) string{
+		"full width": styled(0xff21, 0), "mathematical": styled(0x1d400, 0x1d7ce), "monospaced": styled(0x1d670, 0x1d7f6),
+		"between all": func(s string) string { return strings.Join(strings.Split(s, ""), "\u2060") },
+	}
+	for _, sign := range []string{"\u200b", "\u00ad", "\u2060", "\ufeff", "\u034f", "\ufe0f", "\u202e", "\u2066", "\u3164", "\U000e0041", "\x00", "\x1b", "\x7f"} {
+		ways[fmt.Sprintf("%q", sign)] = hidden(sign)
+	}
+	for rule, texts := range secrets() {
+		for _, secret := range texts {
+			for way, spell := range ways {
+				text := "the 鍵 is " + spell(secret) + ", rotate it"
+				got, _ := r.Clean(text)
+				if want := "the 鍵 is [REDACTED:" + rule + "], rotate it"; got != want {
+					t.Errorf("%s, %s: %q\n became %q", rule, way, text, got)
+				}
+				if again, more := r.Clean(got); again != got || more != nil {
+					t.Errorf("%s: not idempotent: %q, then %q", rule, got, again)
+				}
+			}
+		}
+	}
+}
+
 func TestSecretsInContext(t *testing.T) {
 	pass := "hunter" + "2"
 	strong := "S3" + "cr3t!pw"
@@ -198,7 +244,7 @@ func TestConcurrentFirstUse(t *testing.T) {
 	wg.Wait()
 }
 
-const prose = "The payment service verifies the JWT of each request with the public key of the auth service; access tokens live 15 minutes, refresh tokens 30 days. See src/auth/middleware.ts:42 and commit 3f2a9c1d."
+const sentences = "The payment service verifies the JWT of each request with the public key of the auth service; access tokens live 15 minutes, refresh tokens 30 days. See src/auth/middleware.ts:42 and commit 3f2a9c1d."
 
 // TestNoTextCostsItsSquare would not end in time if one did.
 func TestNoTextCostsItsSquare(t *testing.T) {
