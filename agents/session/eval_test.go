@@ -87,10 +87,6 @@ func TestLocomoSessions(t *testing.T) {
 			turns[x.Dialogue][turn.ID] = fmt.Sprintf("%s#%d", got.ID, j+1)
 		}
 	}
-	c, err := s.corpus(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	type figures struct{ one, five, mrr, line1, line3, n float64 }
 	measure := func() (f figures) {
 		for _, q := range questions {
@@ -105,9 +101,12 @@ func TestLocomoSessions(t *testing.T) {
 				continue
 			}
 			f.n++
-			list := c.rank(q.Question)
+			list, _, err := s.rank(t.Context(), nil, search{query: q.Question})
+			if err != nil {
+				t.Fatal(err)
+			}
 			for i, x := range list {
-				if sessions[x.record.ID] {
+				if sessions[x.id] {
 					f.mrr += 1 / float64(i+1)
 					if i < 1 {
 						f.one++

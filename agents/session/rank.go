@@ -19,9 +19,10 @@ type hit struct {
 
 // found is a session with such turns, the best first.
 type found struct {
-	record *Record
-	score  float64
-	hits   []hit
+	id, file string
+	order    int // among all sessions, the newest first
+	score    float64
+	hits     []hit
 }
 
 // The constants of the ranking; MEASURED.md has how they were chosen.
@@ -37,76 +38,64 @@ const (
 	lineShare    = 0.75 // of its session in the score of a turn that is shown by itself
 )
 
-// maxRead is how many bytes of sessions a search reads, the newest first.
-const maxRead = 64 << 20
+// The bounds of a search.
+const (
+	maxRead   = 512 << 20 // bytes of sessions that are read, the newest first
+	maxDecode = 1500      // turns that are scored exactly
+	maxHits   = 50        // turns kept of a session
+)
 
-const maxHits = 50 // turns kept of a session
-
-// corpus is the turns of sessions, cut into terms.
-type corpus struct {
-	sessions                         []*sessionTerms
-	turns, turnLength, sessionLength int
-	postings                         map[string][]posting
-	unread                           int // older sessions that were not read
+// search is what is looked for in sessions.
+type search struct {
+	query string
+	user  bool   // only what users said
+	not   string // the id of a session that is left out
+	most  int64  // bytes to read, the newest sessions first; 0: maxRead
 }
 
-type sessionTerms struct {
-	record *Record
-	turns  []*turnTerms
-	length int
+// turnRef is a turn that may hold words of a query.
+type turnRef struct {
+	n, at, length int
+	counts        []uint8 // how often it has each of them
+	tool          bool
+
+	turn   *Turn     // nil: it was not decoded
+	scores []float64 // of each term; nil: it has none
 }
 
-type turnTerms struct {
-	turn   *Turn
-	length int
-}
-
-type posting struct{ session, turn, times int }
-
-// corpus reads all turns of sessions; of all that are kept if none are given.
-func (s *Store) corpus(ctx context.Context, records []*Record) (*corpus, error) {
+// rank finds the sessions and turns that match a query, the best first: of the sessions given, or of all. unread is how many
+// older sessions were not read.
+//
+// There is no index. All that is kept is scanned for the words' beginnings, which costs about as much as reading it; the
+// turns that have the rarest of them are decoded and scored. MEASURED.md says why, and what it costs.
+func (s *Store) rank(ctx context.Context, records []*Record, q search) (list []found, unread int, err error) {
+	var targets []target
 	if records == nil {
-		var err error
-		if records, err = s.Records(ctx); err != nil {
-			return nil, err
+		if targets, err = s.targets(); err != nil {
+			return nil, 0, err
 		}
 	}
-	c := &corpus{postings: map[string][]posting{}}
-	lexicon := words.NewLexicon()
+	for _, r := range records {
+		targets = append(targets, target{file: r.file, id: r.ID, size: r.size})
+	}
+	targets = slices.DeleteFunc(targets, func(t target) bool { return t.id == q.not })
+	if q.most <= 0 {
+		q.most = maxRead
+	}
 	read := int64(0)
-	for i, r := range records {
-		x := &sessionTerms{record: r}
-		err := s.Each(ctx, r, func(t *Turn) bool {
-			terms, length := lexicon.Count(searched(t))
-			for term, n := range terms {
-				c.postings[term] = append(c.postings[term], posting{i, len(x.turns), n})
-			}
-			x.turns = append(x.turns, &turnTerms{new(*t), length})
-			x.length += length
-			return true
-		})
-		if err != nil {
-			return nil, err
-		}
-		c.sessions = append(c.sessions, x)
-		if read += r.size; read > maxRead {
-			c.unread = len(records) - i - 1
+	for i, t := range targets {
+		if read += t.size; read > q.most && i > 0 {
+			unread, targets = len(targets)-i, targets[:i]
 			break
 		}
-		c.turns += len(x.turns)
-		c.turnLength += x.length
 	}
-	c.sessionLength = c.turnLength
-	return c, nil
-}
-
-// rank finds the sessions and turns that match a query, the best first.
-func (s *Store) rank(ctx context.Context, records []*Record, query string) (list []found, unread int, err error) {
-	c, err := s.corpus(ctx, records)
-	if err != nil {
-		return nil, 0, err
+	terms := queryTerms(q.query)
+	scans, err := s.scan(ctx, targets, patternsOf(terms), q.user)
+	if err != nil || len(terms) == 0 {
+		return nil, unread, err
 	}
-	return c.rank(query), c.unread, nil
+	list, err = s.score(ctx, scans, terms, q)
+	return list, unread, err
 }
 
 func idf(n, with int) float64 {
@@ -118,76 +107,150 @@ func tf(times, length int, average, b float64) float64 {
 	return t * (k1 + 1) / (t + k1*(1-b+b*float64(length)/max(1, average)))
 }
 
-func (c *corpus) rank(query string) (list []found) {
-	terms := queryTerms(query)
-	slices.SortStableFunc(terms, func(a, b string) int { return cmp.Compare(len(c.postings[a]), len(c.postings[b])) })
-	terms = slices.DeleteFunc(terms, func(t string) bool { return len(c.postings[t]) == 0 })
-	terms = terms[:min(len(terms), maxTerms)]
-	turnAverage := float64(c.turnLength) / float64(max(1, c.turns))
-	sessionAverage := float64(c.sessionLength) / float64(max(1, len(c.sessions)))
-	turnScores := make([]map[int][]float64, len(c.sessions)) // of each term
-	sessionScores := make([]float64, len(c.sessions))
-	for i, term := range terms {
-		list := c.postings[term]
-		weight := idf(c.turns, len(list))
-		times, with := map[int]int{}, 0
-		for _, p := range list {
-			x := c.sessions[p.session]
-			if turnScores[p.session] == nil {
-				turnScores[p.session] = map[int][]float64{}
+// score scores what a scan found.
+func (s *Store) score(ctx context.Context, scans []*scanned, terms []string, q search) (list []found, err error) {
+	with := make([]int, len(terms)) // turns that have a term
+	turns, bytes := 0, 0
+	for _, x := range scans {
+		turns, bytes = turns+x.turns, bytes+x.bytes
+		for _, t := range x.refs {
+			for i, n := range t.counts {
+				with[i] += int(min(1, n))
 			}
-			if times[p.session] == 0 {
-				with++
-			}
-			times[p.session] += p.times
-			scores := turnScores[p.session][p.turn]
-			if scores == nil {
-				scores = make([]float64, len(terms))
-				turnScores[p.session][p.turn] = scores
-			}
-			scores[i] = weight * tf(p.times, x.turns[p.turn].length, turnAverage, bTurn)
-		}
-		weight = idf(len(c.sessions), with)
-		for i, n := range times {
-			sessionScores[i] += weight * tf(n, c.sessions[i].length, sessionAverage, bSession)
 		}
 	}
-	for i, scores := range turnScores {
-		if scores == nil {
-			continue
+	// Of a long question the rarest words count.
+	rarest := make([]int, 0, len(terms))
+	for i := range terms {
+		if with[i] > 0 {
+			rarest = append(rarest, i)
 		}
-		x := c.sessions[i]
-		f := found{record: x.record}
-		best := 0.0
-		for n, own := range scores {
-			t := x.turns[n].turn
-			weight := 1.0
-			if t.Role == transcript.Tool {
-				weight = toolWeight
+	}
+	slices.SortStableFunc(rarest, func(a, b int) int { return cmp.Compare(with[a], with[b]) })
+	rarest = rarest[:min(len(rarest), maxTerms)]
+	if len(rarest) == 0 {
+		return nil, nil
+	}
+	turnAverage := float64(bytes) / float64(max(1, turns))
+	sessionAverage := float64(bytes) / float64(max(1, len(scans)))
+
+	if err := s.decode(ctx, scans, rarest, with, turns, turnAverage); err != nil {
+		return nil, err
+	}
+	lexicon := words.NewLexicon()
+	for _, x := range scans {
+		for _, t := range x.refs {
+			if t.turn == nil {
+				continue
 			}
-			alone, window := 0.0, 0.0
-			for i, score := range own {
-				most := score
-				for _, m := range []int{n - 1, n + 1} {
-					if other := scores[m]; other != nil {
-						most = max(most, decay*other[i])
-					}
-				}
-				alone += score
-				window += most
+			counts, _ := lexicon.Count(searched(t.turn))
+			for i := range t.counts {
+				t.counts[i] = uint8(min(255, counts[terms[i]]))
 			}
-			best = max(best, weight*window)
-			f.hits = append(f.hits, hit{t, weight * (alone + nextShare*(window-alone))})
 		}
-		slices.SortFunc(f.hits, byScore)
-		f.score = best + sessionShare*sessionScores[i]
-		f.hits = f.hits[:min(maxHits, len(f.hits))]
-		list = append(list, f)
+	}
+	weights, sessionWeights := make([]float64, len(terms)), make([]float64, len(terms))
+	for _, i := range rarest {
+		n, sessions := 0, 0
+		for _, x := range scans {
+			x.times[i] = 0
+			for _, t := range x.refs {
+				n += int(min(1, t.counts[i]))
+				x.times[i] += int(t.counts[i])
+			}
+			sessions += min(1, x.times[i])
+		}
+		weights[i], sessionWeights[i] = idf(turns, n), idf(len(scans), sessions)
+	}
+	for _, x := range scans {
+		if f := x.found(rarest, weights, sessionWeights, turnAverage, sessionAverage); len(f.hits) > 0 {
+			list = append(list, f)
+		}
 	}
 	slices.SortFunc(list, func(a, b found) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), b.record.last().Compare(a.record.last()), cmp.Compare(a.record.ID, b.record.ID))
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.order, b.order))
 	})
-	return list
+	return list, nil
+}
+
+// found scores a session and its turns.
+func (x *scanned) found(rarest []int, weights, sessionWeights []float64, turnAverage, sessionAverage float64) found {
+	f := found{id: x.id, file: x.file, order: x.order}
+	at := map[int]*turnRef{} // by number
+	for _, t := range x.refs {
+		for k, i := range rarest {
+			if t.counts[i] == 0 {
+				continue
+			}
+			if t.scores == nil {
+				t.scores = make([]float64, len(rarest))
+				at[t.n] = t
+			}
+			t.scores[k] = weights[i] * tf(int(t.counts[i]), t.length, turnAverage, bTurn)
+		}
+	}
+	best := 0.0
+	for n, t := range at {
+		if t.turn == nil {
+			continue // it counts for its neighbours alone
+		}
+		weight := 1.0
+		if t.tool {
+			weight = toolWeight
+		}
+		alone, window := 0.0, 0.0
+		for k, score := range t.scores {
+			most := score
+			for _, m := range []int{n - 1, n + 1} {
+				if other := at[m]; other != nil {
+					most = max(most, decay*other.scores[k])
+				}
+			}
+			alone += score
+			window += most
+		}
+		best = max(best, weight*window)
+		f.hits = append(f.hits, hit{t.turn, weight * (alone + nextShare*(window-alone))})
+	}
+	slices.SortFunc(f.hits, byScore)
+	f.hits = f.hits[:min(maxHits, len(f.hits))]
+	whole := 0.0
+	for _, i := range rarest {
+		whole += sessionWeights[i] * tf(x.times[i], x.bytes, sessionAverage, bSession)
+	}
+	f.score = best + sessionShare*whole
+	return f
+}
+
+// decode reads the turns that promise most.
+func (s *Store) decode(ctx context.Context, scans []*scanned, rarest, with []int, turns int, average float64) error {
+	type promise struct {
+		ref   *turnRef
+		score float64
+	}
+	var all []promise
+	for _, x := range scans {
+		for _, t := range x.refs {
+			p := promise{ref: t}
+			for _, i := range rarest {
+				if t.counts[i] > 0 {
+					p.score += idf(turns, with[i]) * tf(int(t.counts[i]), t.length, average, bTurn)
+				}
+			}
+			if t.tool {
+				p.score *= toolWeight
+			}
+			if p.score > 0 {
+				all = append(all, p)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b promise) int { return cmp.Compare(b.score, a.score) })
+	chosen := make(map[*turnRef]bool, min(len(all), maxDecode))
+	for _, p := range all[:min(len(all), maxDecode)] {
+		chosen[p.ref] = true
+	}
+	return parallel(ctx, scans, func(x *scanned) error { return s.readTurns(x, chosen) })
 }
 
 // turnLine is a turn that is shown by itself.
@@ -201,7 +264,7 @@ type turnLine struct {
 func lines(list []found, most int) (best []turnLine) {
 	for _, f := range list {
 		for _, h := range f.hits[:min(most, len(f.hits))] {
-			best = append(best, turnLine{f.record.ID, h.turn, h.score + lineShare*f.score})
+			best = append(best, turnLine{f.id, h.turn, h.score + lineShare*f.score})
 		}
 	}
 	slices.SortStableFunc(best, func(a, b turnLine) int { return cmp.Compare(b.score, a.score) })

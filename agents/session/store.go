@@ -219,31 +219,34 @@ func (s *Store) read(file string) (*Record, error) {
 // tail reads the lines from an offset on. found: a fold of this version stands among them, or all lines were read.
 func (r *Record) tail(f *os.File, from, size int64, all bool) (found bool, err error) {
 	r.Fold, r.extra, r.place, r.torn = Fold{Version: foldVersion}, nil, transcript.Place{}, false
-	found = all
-	placed := false
-	in := bufio.NewReaderSize(io.NewSectionReader(f, from, size-from), 64<<10)
-	if !all {
-		if _, err := in.ReadBytes('\n'); err != nil { // the end of a line
-			return false, nil
-		}
+	text := make([]byte, size-from)
+	if _, err := f.ReadAt(text, from); err != nil && !errors.Is(err, io.EOF) {
+		return false, err
 	}
-	for {
-		text, err := in.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			r.torn = len(text) > 0
-			return found && (placed || all), nil
+	if !all {
+		_, text, _ = bytes.Cut(text, []byte{'\n'}) // the end of a line
+	}
+	if at := lastFold(text); at >= 0 {
+		text = text[at:] // what stands before it is in it
+	} else if !all {
+		return false, nil
+	}
+	placed := false
+	for len(text) > 0 {
+		before, after, whole := bytes.Cut(text, []byte{'\n'})
+		if !whole {
+			r.torn = true
+			break
 		}
-		if err != nil {
-			return false, err
-		}
-		r.Fold.since += int64(len(text))
+		text = after
+		r.Fold.since += int64(len(before)) + 1
 		var x line
-		if json.Unmarshal(text, &x) != nil {
+		if json.Unmarshal(before, &x) != nil {
 			continue // it was torn
 		}
 		switch {
 		case x.mark.Fold != nil && x.mark.Fold.Version == foldVersion:
-			r.Fold, found = *x.mark.Fold, true
+			r.Fold = *x.mark.Fold
 		case x.N > 0:
 			if x.N > r.Fold.Turns {
 				r.Fold.add(&x.Turn)
@@ -253,6 +256,26 @@ func (r *Record) tail(f *os.File, from, size int64, all bool) (found bool, err e
 		if x.Place != nil {
 			r.place, r.extra, placed = *x.Place, nil, true
 		}
+	}
+	return placed || all, nil
+}
+
+// foldMember is how a fold of this version begins in a line.
+var foldMember = fmt.Appendf(nil, `"fold":{"v":%d,`, foldVersion)
+
+// lastFold is where the last line begins that has a fold of this version; negative: there is none.
+func lastFold(text []byte) int {
+	for end := len(text); ; {
+		i := bytes.LastIndex(text[:end], foldMember)
+		if i < 0 {
+			return -1
+		}
+		begin := bytes.LastIndexByte(text[:i], '\n') + 1
+		// In a turn somebody may have said so.
+		if line, _, whole := bytes.Cut(text[begin:], []byte{'\n'}); whole && !bytes.HasPrefix(line, []byte(`{"n":`)) {
+			return begin
+		}
+		end = begin
 	}
 }
 

@@ -68,32 +68,43 @@ func (s *Store) List(ctx context.Context, q Listing) (out Sessions, err error) {
 	if err != nil {
 		return out, err
 	}
-	records, err := s.Records(ctx)
+	out.Sessions = []Summary{}
+	var records []*Record
+	if q.Query == "" || !since.IsZero() {
+		if records, err = s.Records(ctx); err != nil {
+			return out, err
+		}
+		records = slices.DeleteFunc(records, func(r *Record) bool { return r.last().Before(since) })
+	}
+	if q.Query != "" {
+		return s.matching(ctx, records, q, out)
+	}
+	out.Total = len(records)
+	for _, r := range records[:min(q.Limit, len(records))] {
+		out.Sessions = append(out.Sessions, r.summary())
+	}
+	return out, nil
+}
+
+// matching lists the sessions that match a query, the best first; of all if records is nil.
+func (s *Store) matching(ctx context.Context, records []*Record, q Listing, out Sessions) (Sessions, error) {
+	found, unread, err := s.rank(ctx, records, search{query: q.Query})
 	if err != nil {
 		return out, err
 	}
-	records = slices.DeleteFunc(records, func(r *Record) bool { return r.last().Before(since) })
-	best := map[string]int{}
-	if q.Query != "" {
-		found, unread, err := s.rank(ctx, records, q.Query)
-		if err != nil {
-			return out, err
-		}
-		if unread > 0 {
-			out.Notice = fmt.Sprintf("%s not searched.", prose.Count(unread, "older session"))
-		}
-		records = records[:0]
-		for _, x := range found {
-			records = append(records, x.record)
-			best[x.record.ID] = x.hits[0].turn.N
-		}
-		out.byMatch = true
+	if unread > 0 {
+		out.Notice = fmt.Sprintf("%s not searched.", prose.Count(unread, "older session"))
 	}
-	out.Total, out.Sessions = len(records), []Summary{}
-	for _, r := range records[:min(q.Limit, len(records))] {
-		x := r.summary()
-		x.Best = best[x.ID]
-		out.Sessions = append(out.Sessions, x)
+	out.Total, out.byMatch = len(found), true
+	for _, x := range found[:min(q.Limit, len(found))] {
+		r, err := s.read(x.file)
+		if err != nil {
+			out.Total-- // it was erased meanwhile
+			continue
+		}
+		summary := r.summary()
+		summary.Best = x.hits[0].turn.N
+		out.Sessions = append(out.Sessions, summary)
 	}
 	return out, nil
 }
@@ -232,7 +243,7 @@ func (s *Store) Show(ctx context.Context, q Reading) (out Shown, err error) {
 	}
 	switch {
 	case q.Query != "":
-		found, _, err := s.rank(ctx, []*Record{r}, q.Query)
+		found, _, err := s.rank(ctx, []*Record{r}, search{query: q.Query})
 		if err != nil {
 			return out, err
 		}
