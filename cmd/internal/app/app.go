@@ -93,6 +93,9 @@ func caller(in io.Reader, out, errs io.Writer) op.Caller {
 			return op.Caller{Kind: "agent", Name: m.client}
 		}
 	}
+	if config.Getenv(config.AgentVar) != "" {
+		return op.Caller{Kind: "agent"}
+	}
 	if cli.Terminal(in) || cli.Terminal(out) || cli.Terminal(errs) {
 		return op.Caller{Kind: "user"}
 	}

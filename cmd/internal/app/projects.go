@@ -25,9 +25,9 @@ func projectTool(s *stores) *op.Tool {
 			op.New("show", "Show a project: this one, or one by hash, name or path.", op.Reads, c.show),
 			op.New("link", "Make a directory part of a project that is known.", op.Changes, c.link, "to").
 				Shown("to", "my-app", "path", "."),
-			op.New("unlink", "Make a directory a separate project.", op.Changes, c.unlink),
+			op.New("unlink", "Make a directory a separate project.", op.Changes, c.unlink).ByPerson(),
 			op.New("forget", "Take a project out of the map, and with --erase its memory off the disk.", op.Destroys, c.forget, "ref").
-				Shown("ref", "my-app", "confirm", true),
+				Shown("ref", "my-app", "confirm", true).ByPerson(),
 		},
 	}
 }

@@ -44,6 +44,9 @@ func ofCall[T any](s *stores, open func(projectStores) (T, error)) func(context.
 		if err == nil {
 			err = w.checkNames(ctx)
 		}
+		if err == nil && w.project.other { // what agents wrote there, and tasks, tell of its facts too
+			_, err = w.factStore()
+		}
 		if err != nil {
 			return none, err
 		}

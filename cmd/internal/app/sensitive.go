@@ -17,7 +17,7 @@ func sensitiveTool(s *stores) *op.Tool {
 		Name: "sensitive", Command: "sensitive", Summary: "The rules by which secrets are redacted before anything is stored.",
 		Operations: []op.Operation{
 			op.New("add", "Add a rule of your own to your configuration.", op.Changes, c.add, "id", "pattern").
-				Shown("id", "ticket", "pattern", "SEC-[0-9]{6}"),
+				Shown("id", "ticket", "pattern", "SEC-[0-9]{6}").ByPerson(),
 			op.New("list", "List the rules of your own.", op.Reads, c.list),
 			op.New("test", "Show what would be stored of a text.", op.Reads, c.test, "text").
 				Shown("text", "see SEC-123456"),

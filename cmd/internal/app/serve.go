@@ -19,6 +19,7 @@ import (
 	"leanctx/cmd/internal/op"
 	"leanctx/cmd/internal/web"
 	"leanctx/internal/refusal"
+	"leanctx/knowledge"
 	"leanctx/knowledge/history"
 	"leanctx/overview/project"
 )
@@ -49,6 +50,10 @@ const shutdownGrace = 30 * time.Second
 
 // serve answers requests until it is interrupted.
 func (r *run) serve(ctx context.Context, sc op.Scope, a serveArgs) (plainText, error) {
+	agent := sc.Caller.Kind == knowledge.KindAgent || sc.Agent != ""
+	if agent && a.Open {
+		return "", &op.ForbiddenError{What: "serve --open is for a person: whoever reaches the page speaks as the user"}
+	}
 	level := r.stores.config.LogLevel
 	if config.Getenv(config.LogVar) == "" {
 		level = slog.LevelInfo // the access log
@@ -65,6 +70,9 @@ func (r *run) serve(ctx context.Context, sc op.Scope, a serveArgs) (plainText, e
 		return "", err
 	}
 	g := greeting{scheme: "http", addr: l.Addr().String(), code: server.Code()}
+	if agent { // who has the code speaks as the user at the page
+		g.code = ""
+	}
 	listeners := []net.Listener{l}
 	twin, alone := listenTwin(ctx, l)
 	if g.alone = alone; twin != nil {
@@ -83,6 +91,9 @@ func (r *run) serve(ctx context.Context, sc op.Scope, a serveArgs) (plainText, e
 		return "", err
 	}
 	server.OnNextCode(func() {
+		if agent {
+			return
+		}
 		next := g
 		next.code = server.Code()
 		if page, _, err := r.page(next, a); err == nil && !a.Open {
@@ -254,10 +265,14 @@ func (r *run) page(g greeting, a serveArgs) (page, warning string, err error) {
 			return "", "", err
 		}
 		const shared = "every other server there that the browser visits gets the page's cookie"
-		page += "?token=" + g.code
+		login := "?token=" + g.code
+		if g.code == "" {
+			return page, "        It prints no code for a login: an agent started it, and a person who logs in speaks as the user.\n", nil
+		}
+		page += login
 		switch {
 		case g.scheme == "http" && g.alone:
-			page, warning = g.scheme+"://"+net.JoinHostPort(name, port)+"/?token="+g.code,
+			page, warning = g.scheme+"://"+net.JoinHostPort(name, port)+"/"+login,
 				fmt.Sprintf("        If the browser does not find it: %s. But %s.\n", page, shared)
 		case g.scheme == "http" && (host == "127.0.0.1" || host == "::1"):
 			warning = fmt.Sprintf("        Another program listens at port %s of the other loopback address, so the page has no host name of its own: %s.\n", port, shared)

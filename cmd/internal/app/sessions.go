@@ -25,6 +25,9 @@ import (
 // sessions opens what was said and done in a project.
 func (w projectStores) sessions() (*session.Store, error) {
 	settings, _, err := w.settings(w.scope)
+	if err == nil && w.project.other {
+		err = &op.ForbiddenError{What: "what was said in sessions of " + w.project.Name + " is told in that project alone"}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -103,9 +106,9 @@ func sessionTool(s *stores) *op.Tool {
 			op.New("grep", "Find turns by a regular expression.", op.Reads, method2(open, (*session.Store).Grep)).Shown("regexp", "(?i)never commit"),
 			op.New("import", "Take in the sessions that clients have kept so far: of the named clients, or files, or of all.", op.Changes, c.take).Long(),
 			op.New("erase", "Remove sessions for good: one, those before a day, or all of the project.", op.Destroys, method2(open, (*session.Store).EraseThem)).
-				Shown("id", "s-7c1e22a0"),
-			op.New("off", "Keep no more sessions of this project. What was kept stays.", op.Changes, c.off),
-			op.New("on", "Keep sessions on this machine from now on, this project's among them.", op.Changes, c.on),
+				Shown("id", "s-7c1e22a0").ByPerson(),
+			op.New("off", "Keep no more sessions of this project. What was kept stays.", op.Changes, c.off).ByPerson(),
+			op.New("on", "Keep sessions on this machine from now on, this project's among them.", op.Changes, c.on).ByPerson(),
 		},
 	}
 }

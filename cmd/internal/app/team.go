@@ -35,9 +35,9 @@ func teamTool(r *run) *op.Tool {
 		Name: "team", Command: "team", Summary: "Share a project's memory between machines.",
 		Operations: []op.Operation{
 			op.New("join", "Share this project's memory with a team. What is remembered here is published once.", op.Changes, c.join, "server").
-				Shown("server", "nats://127.0.0.1:4222"),
+				Shown("server", "nats://127.0.0.1:4222").ByPerson(),
 			op.New("status", "Show the team of this project: machines, lag, last writer, sizes.", op.Reads, c.status),
-			op.New("leave", "Leave the team. This machine keeps the whole memory.", op.Changes, c.leave),
+			op.New("leave", "Leave the team. This machine keeps the whole memory.", op.Changes, c.leave).ByPerson(),
 			op.New("serve", "Run a server for teams: NATS with JetStream, each write synced.", op.Reads, c.serveTeam),
 		},
 	}

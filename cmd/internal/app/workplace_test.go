@@ -221,10 +221,19 @@ func TestCallsStayInTheirProject(t *testing.T) {
 	for _, args := range []string{`{"action":"recall","category":"secret"}`, `{"action":"wakeup"}`, `{"action":"timeline","category":"secret","key":"name"}`, `{"action":"why","category":"secret","key":"name"}`, `{"action":"search","query":"us alone"}`} {
 		refusedWith(t, args, c.call("ctx_recall", in(theirs, args)), "for its own sessions alone")
 	}
+	for _, call := range [][2]string{{"ctx_recall", "activity"}, {"ctx_agent", "list"}, {"ctx_agent", "diaries"}, {"ctx_task", "list"}, {"ctx_share", "list"}, {"ctx_cost", "report"}} {
+		refusedWith(t, call[1], c.call(call[0], in(theirs, `{"action":"`+call[1]+`"}`)), "for its own sessions alone")
+	}
+	for _, call := range []string{`{"action":"sessions"}`, `{"action":"session","id":"s-12345678"}`} {
+		refusedWith(t, call, c.call("ctx_recall", in(theirs, call)), "for its own sessions alone")
+	}
 	if got := other.with(t, theirs).must("ctx_recall", `{"action":"recall","category":"secret"}`); !strings.Contains(got, "for us alone") {
 		t.Errorf("its own session: %s", got)
 	}
 	other.with(t, theirs).must("ctx_knowledge", `{"action":"remove","category":"secret","key":"name","erase":true,"confirm":true}`)
+	for _, call := range []string{`{"action":"sessions"}`, `{"action":"session","id":"s-12345678"}`} {
+		refusedWith(t, call, c.call("ctx_recall", in(theirs, call)), "is told in that project alone")
+	}
 	for _, call := range [][2]string{
 		{"ctx_knowledge", `{"action":"remember","category":"secret","key":"plan","value":"another","source":"user"}`},
 		{"ctx_knowledge", `{"action":"remove","category":"secret","key":"plan"}`},

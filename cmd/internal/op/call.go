@@ -33,6 +33,9 @@ func (t *Tool) Call(ctx context.Context, action string, args map[string]any) (An
 	if err := GrantOf(ctx).admit(c); err != nil {
 		return Answer{}, err
 	}
+	if err := o.forbids(t.Command, c.scope); err != nil {
+		return Answer{}, err
+	}
 	result, err := o.run(context.WithValue(ctx, noticesKey{}, &c.notices), c.scope, c)
 	for i, n := range c.notices { // it may quote what a stranger wrote
 		c.notices[i] = prose.Line(strings.Join(strings.Fields(n), " "))

@@ -38,6 +38,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"leanctx/internal/journal"
 )
@@ -115,6 +116,7 @@ type Operation struct {
 	Names    []string       // other names, which are accepted
 
 	byAgent   bool     // see [Operation.ByAgent]
+	byPerson  bool     // see [Operation.ByPerson]
 	long      bool     // see [Operation.Long]
 	file      string   // see [Operation.ReadsFile]
 	writes    bool     // see [Operation.WritesFile]
@@ -191,6 +193,21 @@ func Adjust[A any](o *Operation, change func(context.Context, Scope, *A) error) 
 func (o Operation) ByAgent() Operation {
 	o.byAgent = true
 	return o
+}
+
+// ByPerson marks an operation that no agent does: it decides whom the memory is shared with, what is
+// taken out of all files, or what is kept. What an agent reads may have told it to.
+func (o Operation) ByPerson() Operation {
+	o.byPerson = true
+	return o
+}
+
+// forbids refuses a caller who is an agent what is a person's.
+func (o *Operation) forbids(command string, sc Scope) error {
+	if !o.byPerson || sc.Caller.Kind != agentName && sc.Agent == "" {
+		return nil
+	}
+	return &ForbiddenError{strings.TrimSpace("lean-ctx "+command+" "+o.Name) + " is for a person: ask the user to type it at a terminal"}
 }
 
 // Long marks an operation that may take many seconds. Calls that read do not wait for it
