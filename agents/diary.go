@@ -13,7 +13,7 @@ import (
 
 // Note is the arguments of diary: a new entry.
 type Note struct {
-	Message  string `json:"message" arg:"1" jsonschema:"what you found, decided, finished, or are held up by"`
+	Message  string `json:"message" arg:"1" long:"true" jsonschema:"what you found, decided, finished, or are held up by"`
 	Category string `json:"category,omitempty" short:"c" enum:"discovery,decision,blocker,progress,insight,found,decided,blocked,done" jsonschema:"what it is (default progress)"`
 	Context  string `json:"context,omitempty" jsonschema:"what it is about, e.g. auth or src/auth.ts"`
 }

@@ -147,7 +147,7 @@ func (h *handoffRecord) sum() string {
 // HandoffArgs is the arguments of handoff.
 type HandoffArgs struct {
 	ToAgent string `json:"to_agent" arg:"1" alias:"to" jsonschema:"who takes over: an id, the beginning of one, or a type. Of a type, the agent that was active last takes over, or else the next one to register"`
-	Message string `json:"message" arg:"2" short:"m" jsonschema:"what was done, what is left, what to watch for"`
+	Message string `json:"message" arg:"2" short:"m" long:"true" jsonschema:"what was done, what is left, what to watch for"`
 }
 
 // HandedOver is the result of handoff.

@@ -16,7 +16,7 @@ import (
 
 // PostArgs is the arguments of post.
 type PostArgs struct {
-	Message  string `json:"message" arg:"1" jsonschema:"what to say"`
+	Message  string `json:"message" arg:"1" long:"true" jsonschema:"what to say"`
 	Category string `json:"category,omitempty" short:"c" jsonschema:"a word such as status, finding, decision, blocker, request, warning (default status)"`
 	ToAgent  string `json:"to_agent,omitempty" alias:"to" jsonschema:"an id, the beginning of one, or a type, of which any one agent reads it (default: everybody)"`
 	TTL      string `json:"ttl,omitempty" jsonschema:"how long it is worth reading, e.g. 2h (default: until it is read)"`

@@ -251,7 +251,7 @@ func (s *Store) create(ctx context.Context, id string, r *Registered) error {
 // StatusArgs is the arguments of status.
 type StatusArgs struct {
 	Status  string `json:"status,omitempty" arg:"1" jsonschema:"active, idle, or finished: the agent leaves the list and its claims (default: as it is)"`
-	Message string `json:"message,omitempty" arg:"2" short:"m" jsonschema:"what it is doing"`
+	Message string `json:"message,omitempty" arg:"2" short:"m" long:"true" jsonschema:"what it is doing"`
 }
 
 // Updated is an agent's new status.

@@ -183,7 +183,7 @@ func (m maintenance) changed(st *state.State, v *fact.Version, now time.Time) *f
 
 // Restoration asks for archived facts back.
 type Restoration struct {
-	Query string `json:"query,omitempty" arg:"1" jsonschema:"words to look for; without them, all archived facts"`
+	Query string `json:"query,omitempty" arg:"1" long:"true" jsonschema:"words to look for; without them, all archived facts"`
 	Limit int    `json:"limit,omitempty" jsonschema:"most facts to restore (default 10)"`
 
 	Category string `json:"category,omitempty" short:"c" jsonschema:"only in this room"`

@@ -22,14 +22,14 @@ import (
 type Assertion struct {
 	Category   string   `json:"category" short:"c" jsonschema:"room the fact belongs to, e.g. architecture"`
 	Key        string   `json:"key,omitempty" short:"k" jsonschema:"name of the fact within its category; made from the value's first words when missing"`
-	Value      string   `json:"value" arg:"1" alias:"content" jsonschema:"what is true, up to 64 KiB"`
+	Value      string   `json:"value" arg:"1" alias:"content" long:"true" jsonschema:"what is true, up to 64 KiB"`
 	Confidence *float64 `json:"confidence,omitempty" jsonschema:"how sure you are, 0 to 1 (default 0.8; 0.95 for a user)"`
 	ValidFrom  string   `json:"valid_from,omitempty" jsonschema:"since when it is true: RFC 3339, a day, an age such as 3d, or words (yesterday) (default now)"`
 	ValidUntil string   `json:"valid_until,omitempty" jsonschema:"when it stops being true (default open)"`
 	Source     string   `json:"source,omitempty" jsonschema:"where it comes from, e.g. src/auth.ts:12 or user"`
 	Correct    bool     `json:"correct,omitempty" jsonschema:"true when the old value was wrong all along, not when the world changed"`
 	Also       bool     `json:"also,omitempty" jsonschema:"add this value and keep the others"`
-	Replaces   string   `json:"replaces,omitempty" jsonschema:"which one of several values this replaces; * for all"`
+	Replaces   string   `json:"replaces,omitempty" long:"true" jsonschema:"which one of several values this replaces; * for all"`
 	Questions  string   `json:"questions,omitempty" jsonschema:"up to three short questions that this answers, in other words than the value, separated by ;"`
 	Examples   []string `json:"-"` // of a pattern
 	Tags       []string `json:"tags,omitempty" jsonschema:"words to group facts by, 20 at most"`

@@ -15,8 +15,8 @@ import (
 // Lesson is a convention of the project.
 type Lesson struct {
 	Type      string   `json:"pattern_type,omitempty" jsonschema:"what the convention is about, e.g. naming; made from its first words when missing"`
-	Value     string   `json:"value" arg:"1" jsonschema:"the convention"`
-	Examples  []string `json:"examples,omitempty" jsonschema:"examples of it"`
+	Value     string   `json:"value" arg:"1" long:"true" jsonschema:"the convention"`
+	Examples  []string `json:"examples,omitempty" long:"true" jsonschema:"examples of it"`
 	Source    string   `json:"source,omitempty" jsonschema:"where it comes from, e.g. src/auth.ts:12 or user"`
 	Also      bool     `json:"also,omitempty" jsonschema:"add this convention and keep the others of its type"`
 	Questions string   `json:"questions,omitempty" jsonschema:"up to three short questions that this answers, in other words than the value, separated by ;"`
@@ -24,8 +24,8 @@ type Lesson struct {
 
 // Mistake is something that went wrong and how to do it right.
 type Mistake struct {
-	Trigger    string `json:"trigger" arg:"1" jsonschema:"what leads to it"`
-	Resolution string `json:"resolution" arg:"2" jsonschema:"what to do instead"`
+	Trigger    string `json:"trigger" arg:"1" long:"true" jsonschema:"what leads to it"`
+	Resolution string `json:"resolution" arg:"2" long:"true" jsonschema:"what to do instead"`
 	Severity   string `json:"severity,omitempty" enum:"critical,warning,info" jsonschema:"how bad it is (default warning, or what it was)"`
 	Source     string `json:"source,omitempty" jsonschema:"where it comes from, e.g. src/auth.ts:12 or user"`
 	Questions  string `json:"questions,omitempty" jsonschema:"up to three short questions that this answers, in other words than the value, separated by ;"`

@@ -21,7 +21,7 @@ import (
 
 // Lookup asks every project.
 type Lookup struct {
-	Query string `json:"query" arg:"1" jsonschema:"words to look for"`
+	Query string `json:"query" arg:"1" long:"true" jsonschema:"words to look for"`
 	Limit int    `json:"limit,omitempty" jsonschema:"most results to show (default 20)"`
 }
 

@@ -27,7 +27,7 @@ import (
 // Question asks for facts. Category and key filter, the query ranks; any may
 // be given together, none asks for what was confirmed last.
 type Question struct {
-	Query           string   `json:"query,omitempty" arg:"1" jsonschema:"words to look for"`
+	Query           string   `json:"query,omitempty" arg:"1" long:"true" jsonschema:"words to look for"`
 	Category        string   `json:"category,omitempty" short:"c" jsonschema:"only this room; alone: list the room"`
 	Key             string   `json:"key,omitempty" short:"k" jsonschema:"only the fact of exactly this key or alias"`
 	Tags            []string `json:"tags,omitempty" jsonschema:"only facts that have all of these"`

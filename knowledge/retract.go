@@ -22,7 +22,7 @@ import (
 type Withdrawal struct {
 	Category string `json:"category" arg:"1" short:"c" jsonschema:"the room"`
 	Key      string `json:"key" arg:"2" short:"k" jsonschema:"the fact"`
-	Value    string `json:"value,omitempty" jsonschema:"the one of several values that is no longer true"`
+	Value    string `json:"value,omitempty" long:"true" jsonschema:"the one of several values that is no longer true"`
 	Reason   string `json:"reason,omitempty" jsonschema:"why it is no longer true"`
 	Until    string `json:"valid_until,omitempty" jsonschema:"when it stopped, or will stop, being true (default now)"`
 	Source   string `json:"source,omitempty" jsonschema:"user when the user said so"`

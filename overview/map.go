@@ -75,7 +75,7 @@ func NewMap(root string, o *MapOptions) *Map {
 
 // Inquiry asks for an overview.
 type Inquiry struct {
-	Task   string `json:"task,omitempty" arg:"1" jsonschema:"what you are about to do, in a sentence; without it, the most central files are listed"`
+	Task   string `json:"task,omitempty" arg:"1" long:"true" jsonschema:"what you are about to do, in a sentence; without it, the most central files are listed"`
 	Path   string `json:"path,omitempty" jsonschema:"only what is in this directory of the project; or, as an absolute path, another project"`
 	Budget int    `json:"budget,omitempty" jsonschema:"most tokens of the answer, estimated as bytes/4 (default 2000)"`
 }

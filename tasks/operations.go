@@ -16,8 +16,8 @@ import (
 
 // Draft is the arguments of create.
 type Draft struct {
-	Title       string   `json:"title" arg:"1" jsonschema:"what to do, in one line of at most 200 characters"`
-	Description string   `json:"description,omitempty" short:"d" jsonschema:"everything needed to do it"`
+	Title       string   `json:"title" arg:"1" long:"true" jsonschema:"what to do, in one line of at most 200 characters"`
+	Description string   `json:"description,omitempty" short:"d" long:"true" jsonschema:"everything needed to do it"`
 	ToAgent     string   `json:"to_agent,omitempty" alias:"to" jsonschema:"who should do it: an agent's id, a prefix of it, or a type, of which any one agent may claim it"`
 	Parent      string   `json:"parent,omitempty" jsonschema:"the task that this one is a part of"`
 	References  []string `json:"references,omitempty" jsonschema:"facts (category/key), tasks or files that belong to it"`
@@ -112,8 +112,8 @@ func (s *core) resolve(ctx context.Context, name string) (id, note string, err e
 type Update struct {
 	TaskID       string   `json:"task_id" arg:"1" jsonschema:"the task's id, or a prefix of it"`
 	State        string   `json:"state,omitempty" arg:"2" jsonschema:"the new state: Working, InputRequired, AuthRequired, Completed, Failed, Canceled, Rejected"`
-	Message      string   `json:"message,omitempty" short:"m" jsonschema:"why, or the outcome; kept in the history"`
-	Artifact     string   `json:"artifact,omitempty" jsonschema:"a text that the work produced: a report, a patch"`
+	Message      string   `json:"message,omitempty" short:"m" long:"true" jsonschema:"why, or the outcome; kept in the history"`
+	Artifact     string   `json:"artifact,omitempty" long:"true" jsonschema:"a text that the work produced: a report, a patch"`
 	ArtifactName string   `json:"artifact_name,omitempty" jsonschema:"name of the artifact (default result)"`
 	ToAgent      string   `json:"to_agent,omitempty" alias:"to" jsonschema:"give the task to this agent or type instead"`
 	Parent       string   `json:"parent,omitempty" jsonschema:"make it a part of this task"`
@@ -231,7 +231,7 @@ func (s *Store) Update(ctx context.Context, a Update) (Updated, error) {
 // Cancellation is the arguments of cancel.
 type Cancellation struct {
 	TaskID  string `json:"task_id" arg:"1" jsonschema:"the task's id, or a prefix of it"`
-	Message string `json:"message,omitempty" short:"m" jsonschema:"why"`
+	Message string `json:"message,omitempty" short:"m" long:"true" jsonschema:"why"`
 }
 
 // Cancel ends a task that is no longer wanted. Its subtasks stay as they are; the answer
@@ -344,7 +344,7 @@ func (s *Store) do(ctx context.Context, w taskChange) (Updated, error) {
 // Comment is the arguments of message.
 type Comment struct {
 	TaskID  string `json:"task_id" arg:"1" jsonschema:"the task's id, or a prefix of it"`
-	Message string `json:"message" arg:"2" short:"m" jsonschema:"what to tell those who work on it"`
+	Message string `json:"message" arg:"2" short:"m" long:"true" jsonschema:"what to tell those who work on it"`
 }
 
 // Commented is the result of message.

@@ -17,7 +17,7 @@ import (
 
 // Listing asks for a list of sessions.
 type Listing struct {
-	Query string `json:"query,omitempty" arg:"1" jsonschema:"words that were said or done in it: the best match first"`
+	Query string `json:"query,omitempty" arg:"1" long:"true" jsonschema:"words that were said or done in it: the best match first"`
 	Since string `json:"since,omitempty" jsonschema:"only sessions that went on after it: RFC 3339, day, or age such as 7d"`
 	Limit int    `json:"limit,omitempty" jsonschema:"most sessions to show (default 10)"`
 }
@@ -187,7 +187,7 @@ func period(from, to time.Time) string {
 type Reading struct {
 	ID    string `json:"id" arg:"1" jsonschema:"the session: s-7c1e22a0, or its beginning"`
 	At    int    `json:"at,omitempty" jsonschema:"number of a turn: the turns round it; with turns=all: the first turn"`
-	Query string `json:"query,omitempty" jsonschema:"the turns that match these words best"`
+	Query string `json:"query,omitempty" long:"true" jsonschema:"the turns that match these words best"`
 	Turns string `json:"turns,omitempty" enum:"outline,all" jsonschema:"outline (default), or all turns in pages"`
 	Limit int    `json:"limit,omitempty" jsonschema:"most turns to show (default 10, a page 40)"`
 }
@@ -416,7 +416,7 @@ func (t *Turn) text() string {
 
 // Expression is what to look for in turns, letter by letter.
 type Expression struct {
-	Regexp string `json:"regexp" arg:"1" jsonschema:"regular expression (RE2); (?i) ignores case"`
+	Regexp string `json:"regexp" arg:"1" long:"true" jsonschema:"regular expression (RE2); (?i) ignores case"`
 	Limit  int    `json:"limit,omitempty" jsonschema:"most matches to show (default 50)"`
 }
 

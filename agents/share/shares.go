@@ -24,7 +24,7 @@ import (
 type Offer struct {
 	Paths   []string `json:"paths" arg:"1" jsonschema:"files of the project"`
 	ToAgent string   `json:"to_agent,omitempty" alias:"to" jsonschema:"an agent's id, the beginning of it, or a type (default: everybody)"`
-	Message string   `json:"message,omitempty" short:"m" jsonschema:"what they are for"`
+	Message string   `json:"message,omitempty" short:"m" long:"true" jsonschema:"what they are for"`
 
 	Person bool `json:"-"` // a person at a terminal names the files: also those that git ignores
 }

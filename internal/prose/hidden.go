@@ -115,6 +115,18 @@ func Visible(s, keep string) string {
 	})
 }
 
+// Printable writes control characters as [Shown], but line breaks and tabs: a terminal obeys them. All else
+// stays as it is, so what is printed can be read back.
+func Printable(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return IsControl(r) && !strings.ContainsRune("\n\t\r", r) }) {
+		return s
+	}
+	return written(s, "\n\t\r", func(s string, at int) bool {
+		r, _ := utf8.DecodeRuneInString(s[at:])
+		return IsControl(r)
+	})
+}
+
 // escape writes what [Escaped] and [Imitates] report as [Shown], except the characters in keep.
 func escape(s, keep string) string {
 	return written(s, keep, func(s string, at int) bool { return Escaped(s, at) || Imitates(s, at) })

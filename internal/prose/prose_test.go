@@ -84,3 +84,16 @@ func TestLeft(t *testing.T) {
 		}
 	}
 }
+
+// What goes to a terminal moves no cursor and writes no clipboard; it can still be read back.
+func TestPrintable(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain\n\ttext":                   "plain\n\ttext",
+		"a\x1b[1Kb\x1b]52;c;eA\x07\u009b": `a\u{1b}[1Kb\u{1b}]52;c;eA\u{7}\u{9b}`,
+		"a\u200bb":                        "a\u200bb",
+	} {
+		if got := Printable(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}

@@ -54,7 +54,7 @@ const bytesPerToken = 4
 // Query asks for the briefing.
 type Query struct {
 	Budget int    `json:"budget,omitempty" jsonschema:"most tokens, estimated as bytes/4 (default 800)"`
-	Task   string `json:"task,omitempty" jsonschema:"what you are about to do"`
+	Task   string `json:"task,omitempty" long:"true" jsonschema:"what you are about to do"`
 	Since  string `json:"since,omitempty" jsonschema:"adds what others recorded since: last (your last session), a day, an age or words (yesterday)"`
 	AsOf   string `json:"as_of,omitempty" jsonschema:"what was true then: RFC 3339, a day, an age or words (last week)"`
 }

@@ -19,7 +19,7 @@ import (
 
 // Expression is what to look for, letter by letter.
 type Expression struct {
-	Regexp string `json:"regexp" arg:"1" jsonschema:"regular expression (RE2); (?i) ignores case"`
+	Regexp string `json:"regexp" arg:"1" long:"true" jsonschema:"regular expression (RE2); (?i) ignores case"`
 	Limit  int    `json:"limit,omitempty" jsonschema:"most matches to show (default 50)"`
 }
 

@@ -97,7 +97,7 @@ func (e *BadFileError) TextIn(call prose.Syntax) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s, nothing was imported (%s imports the rest)", e.File, prose.Count(len(e.Bad), "bad line"), call("", "skip_bad", true))
 	for _, bad := range e.Bad[:min(5, len(e.Bad))] {
-		fmt.Fprintf(&b, "\n  %v", bad)
+		b.WriteString("\n  " + prose.ShortLine(fmt.Sprint(bad)))
 	}
 	if more := len(e.Bad) - 5; more > 0 {
 		fmt.Fprintf(&b, "\n  … %d more", more)

@@ -121,11 +121,16 @@ func (r *run) countCall(m op.AnsweredCall) {
 func execute(ctx context.Context, command func(context.Context) error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			err = fmt.Errorf("internal error: %v\n%s", cause, debug.Stack())
+			err = &panicError{fmt.Sprintf("internal error: %v\n%s", cause, debug.Stack())}
 		}
 	}()
 	return command(ctx)
 }
+
+// panicError has the stack of a panic.
+type panicError struct{ text string }
+
+func (e *panicError) Error() string { return e.text }
 
 // run is one run of the program.
 type run struct {
@@ -285,7 +290,10 @@ func is[E error](err error) bool {
 // report prints an error and, on its own line, a hint. Under --json it prints one object,
 // also if the command line itself is wrong.
 func (r *run) report(err error, code int) {
-	text, hint := strings.TrimRight(err.Error(), "\n"), ""
+	text, hint := op.ErrorText(err), ""
+	if is[*panicError](err) {
+		text = err.Error() // with the stack
+	}
 	if h, ok := errors.AsType[*refusal.HintError](err); ok {
 		hint = h.Hint
 	}
@@ -298,9 +306,9 @@ func (r *run) report(err error, code int) {
 		fmt.Fprintln(r.errs, object)
 		return
 	}
-	fmt.Fprintf(r.errs, "%s: error: %s\n", cli.Name, text)
+	fmt.Fprintf(r.errs, "%s: error: %s\n", cli.Name, prose.Visible(text, "\n\t"))
 	if hint != "" {
-		fmt.Fprintf(r.errs, "%s: hint: %s\n", cli.Name, hint)
+		fmt.Fprintf(r.errs, "%s: hint: %s\n", cli.Name, prose.Visible(hint, "\t"))
 	}
 }
 

@@ -47,7 +47,7 @@ func TestConsentAtThePage(t *testing.T) {
 		s.get(t, c, "/?token="+token)
 		return c
 	}
-	me, guest := browse(s.token), browse("a-token-of-the-guest-1234567890abcdef")
+	me, guest := browse(s.code()), browse("a-token-of-the-guest-1234567890abcdef")
 	press := func(c *http.Client, action, origin, bearer string, form url.Values) (int, string) {
 		t.Helper()
 		form.Set("back", "/doubts")

@@ -30,7 +30,7 @@ type ruleCommands struct{ stores *stores }
 
 type newRule struct {
 	ID       string   `json:"id" arg:"1" jsonschema:"its name, which replaces the secret in the text"`
-	Pattern  string   `json:"pattern" arg:"2" jsonschema:"a regular expression (RE2); its first group, or all of it, is the secret"`
+	Pattern  string   `json:"pattern" arg:"2" long:"true" jsonschema:"a regular expression (RE2); its first group, or all of it, is the secret"`
 	Keywords []string `json:"keywords,omitempty" jsonschema:"words; a text without any of them is not searched"`
 }
 
@@ -72,7 +72,7 @@ func (c ruleCommands) list(_ context.Context, sc op.Scope, _ struct{}) (ruleList
 }
 
 type sample struct {
-	Text string `json:"text" arg:"1" jsonschema:"the text, or - for standard input"`
+	Text string `json:"text" arg:"1" long:"true" jsonschema:"the text, or - for standard input"`
 }
 
 type tested struct {

@@ -25,10 +25,11 @@ import (
 	"leanctx/cmd/internal/web"
 )
 
-// address is a server over HTTP within the test, and its token.
+// address is a server over HTTP within the test.
 type address struct {
 	url, token string
 	run        *run
+	code       func() string // logs this machine's user in at the page
 }
 
 // serveHTTP serves the project of home.
@@ -47,7 +48,7 @@ func serveHTTP(t testing.TB, a serveArgs) address {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return address{s.URL, token, r}
+	return address{s.URL, token, r, server.Code}
 }
 
 // RoundTrip sends a request with the token.

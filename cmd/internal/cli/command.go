@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"leanctx/cmd/internal/op"
+	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
 
@@ -150,6 +151,9 @@ func (k *call) run(c *cobra.Command, words []string) error {
 	text, err := render()
 	if err != nil {
 		return err
+	}
+	if Terminal(c.OutOrStdout()) {
+		text = prose.Printable(text)
 	}
 	if !k.globals.Quiet || k.op.Effect == op.Reads {
 		if _, err := fmt.Fprintln(c.OutOrStdout(), text); err != nil {
@@ -312,7 +316,7 @@ func read(ctx context.Context, in io.Reader) (string, error) {
 
 // Warn prints a warning.
 func Warn(w io.Writer, text string) {
-	fmt.Fprintf(w, "%s: warning: %s\n", Name, text)
+	fmt.Fprintf(w, "%s: warning: %s\n", Name, prose.Visible(text, "\n\t"))
 }
 
 // Terminal reports whether f is one. Other devices, such as the null device, are none.

@@ -110,7 +110,7 @@ func failed(err error) *mcp.CallToolResult {
 	if err == context.Canceled { // Go's text would tell a model nothing
 		err = errors.New("canceled: the client took the call back")
 	}
-	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: short(prose.Indent(err.Error(), ""))}}}
+	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: short(prose.Indent(op.ErrorText(err), ""))}}}
 }
 
 // short is the text of an error, bounded like an answer.

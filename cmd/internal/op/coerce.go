@@ -34,6 +34,9 @@ func coerce(p Param, v any) (out any, present bool, err error) {
 	case TypeArray:
 		out, err = toList(v)
 	}
+	if err == nil {
+		err = p.fits(out)
+	}
 	if err != nil {
 		return nil, false, err
 	}
@@ -41,6 +44,31 @@ func coerce(p Param, v any) (out any, present bool, err error) {
 		return nil, false, nil
 	}
 	return out, true, nil
+}
+
+// fits reports an argument that is longer than any operation needs.
+func (p Param) fits(v any) error {
+	most, size, items := MaxArgument, 0, 0
+	if p.Long {
+		most = MaxText
+	}
+	switch v := v.(type) {
+	case string:
+		size = len(v)
+	case []string:
+		most *= 16
+		items = len(v)
+		for _, s := range v {
+			size += len(s)
+		}
+	}
+	switch {
+	case size > most:
+		return fmt.Errorf("has %d bytes, at most %d are allowed", size, most)
+	case items > maxItems:
+		return fmt.Errorf("has %d entries, at most %d are allowed", items, maxItems)
+	}
+	return nil
 }
 
 func toString(p Param, v any) (string, error) {

@@ -181,6 +181,28 @@ func is[E error](err error) bool {
 	return ok
 }
 
+// ErrorText is an error as a person or a model reads it. What a repository or another program wrote may
+// stand in it, so it is one line, but for errors that suggest calls: they write their lines themselves.
+func ErrorText(err error) string {
+	text := strings.TrimRight(err.Error(), "\n")
+	if _, ok := errors.AsType[suggestingError](err); ok {
+		return text
+	}
+	if _, ok := errors.AsType[inSyntax](err); ok {
+		return text
+	}
+	var lines []string
+	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return prose.Clip(strings.Join(lines, " "), maxError)
+}
+
+// maxError is the most characters of an error on one line.
+const maxError = 2000
+
 // suggestingError is an error that suggests a call.
 type suggestingError interface {
 	error

@@ -29,6 +29,14 @@ func (p Param) in(shell bool) string {
 	return "--" + p.Flag
 }
 
+// Limits of an argument, in bytes. An operation may have lower ones. They are looked at before anything reads the
+// argument, so that no call takes long or fills the store with a name.
+const (
+	MaxArgument = 4 << 10
+	MaxText     = 1 << 20 // of an argument with the tag long:"true"
+	maxItems    = 1000    // of a list
+)
+
 // Param is one argument of an operation.
 type Param struct {
 	Name        string // in MCP and JSON
@@ -40,6 +48,7 @@ type Param struct {
 	Required    bool
 	Arg         int // position on the command line, from 1; 0: by flag only
 	Aliases     []string
+	Long        bool // a text, not a name or an address: MaxText bounds it instead of MaxArgument
 }
 
 // Switch reports whether the parameter is true or false. One whose name is a text
@@ -106,6 +115,7 @@ func param(f reflect.StructField) (p Param, ok bool, err error) {
 	if p.Type = typeOf(f.Type); p.Type == "" {
 		return p, false, fmt.Errorf("argument %q: no parameter can be a %v", name, f.Type)
 	}
+	p.Long = f.Tag.Get("long") == "true"
 	p.Description, p.Enum, p.Aliases = f.Tag.Get("jsonschema"), split(f.Tag.Get("enum")), split(f.Tag.Get("alias"))
 	if a := f.Tag.Get("arg"); a != "" {
 		if p.Arg, err = strconv.Atoi(a); err != nil {

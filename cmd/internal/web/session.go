@@ -18,6 +18,9 @@ import (
 // random text and the time of its end, signed with a key that only its token gives. So no
 // file keeps sessions, they outlive a restart, and they end with their token.
 
+// personal begins the random part of a session that a code began: its buttons speak as this machine's user.
+const personal = "p-"
+
 // sessionLasts is how long a session lives after its last use.
 const sessionLasts = 12 * time.Hour
 
@@ -98,7 +101,7 @@ func bearerOf(r *http.Request) (text string, any bool) {
 }
 
 type (
-	sessionKey struct{} // of a request with a session of the page
+	sessionKey struct{} // of a request with a session of the page: whether a code began it
 )
 
 // authorized lets in who has a token, or a session of the page.
@@ -122,7 +125,7 @@ func (s *Server) authorized(next http.Handler) http.Handler {
 			}
 			if t == nil || found != nil && s.o.Tokens.isOwn(found) {
 				t = found
-				r = r.WithContext(context.WithValue(r.Context(), sessionKey{}, true))
+				r = r.WithContext(context.WithValue(r.Context(), sessionKey{}, strings.HasPrefix(c.Value, personal)))
 			}
 		}
 		if t == nil {
@@ -173,7 +176,8 @@ func (s *Server) programs(next http.Handler) http.Handler {
 // else, by whatever way.
 func (s *Server) people(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead && (r.Context().Value(sessionKey{}) == nil || !s.o.Tokens.isOwn(callerOf(r.Context()))) {
+		person, _ := r.Context().Value(sessionKey{}).(bool)
+		if r.Method != http.MethodGet && r.Method != http.MethodHead && (!person || !s.o.Tokens.isOwn(callerOf(r.Context()))) {
 			refuse(w, http.StatusForbidden, "forbidden", "the page's buttons are for people: this machine's user, who logged in by the address that lean-ctx serve printed; a program, and who has a named token, uses /api")
 			return
 		}
@@ -186,8 +190,12 @@ func (s *Server) people(next http.Handler) http.Handler {
 func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	_, port, _ := splitHost(r.Host)
-	if t := s.o.Tokens.findLogin(q.Get("token")); t != nil {
-		s.setCookie(w, cookieName(port), t.newSession(rand.Text(), s.now()))
+	if t, person := s.o.Tokens.findLogin(q.Get("token")); t != nil {
+		random := rand.Text()
+		if person {
+			random = personal + random
+		}
+		s.setCookie(w, cookieName(port), t.newSession(random, s.now()))
 	} else if c, err := r.Cookie(cookieName(port)); err != nil || !s.o.Tokens.hasSession(c.Value, s.now()) { // the address may be opened again in the same browser
 		s.unauthorized(w, r)
 		return

@@ -168,7 +168,7 @@ func TestTheButtonsAreForPeople(t *testing.T) {
 }
 
 // Nor does a session of a named token, however much it may write, nor who comes without one to an open
-// server. The session of this machine's user does.
+// server. A session that a code began does.
 func TestTheButtonsAreForTheUser(t *testing.T) {
 	f, _ := withFile(t)
 	press := func(f *fixture, set func(*http.Request)) (int, string) {
@@ -182,7 +182,10 @@ func TestTheButtonsAreForTheUser(t *testing.T) {
 	if status, body := press(f, with(f.logInAs(t, writer))); status != 403 || !strings.Contains(body, "for people") {
 		t.Errorf("a named token: %d %.200s", status, body)
 	}
-	if status, body := press(f, with(f.logInAs(t, own))); status == 403 {
+	if status, body := press(f, with(f.logInAs(t, own))); status != 403 || !strings.Contains(body, "for people") {
+		t.Errorf("the token of this machine, which each program can read: %d %.200s", status, body)
+	}
+	if status, body := press(f, with(f.logInAs(t, f.server.Code()))); status == 403 {
 		t.Errorf("the user: %d %.200s", status, body)
 	}
 	opened, err := NewTokens(own, "", true, nil)
@@ -193,7 +196,7 @@ func TestTheButtonsAreForTheUser(t *testing.T) {
 	if status, body := press(f, nil); status != 403 || !strings.Contains(body, "for people") {
 		t.Errorf("nobody: %d %.200s", status, body)
 	}
-	if status, body := press(f, with(f.logInAs(t, own))); status == 403 {
+	if status, body := press(f, with(f.logInAs(t, f.server.Code()))); status == 403 {
 		t.Errorf("the user of an open server: %d %.200s", status, body)
 	}
 }

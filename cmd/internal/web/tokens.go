@@ -326,12 +326,13 @@ func (t *Tokens) takeCode(text string) bool {
 	return !ended
 }
 
-// findLogin is the token that logs a browser in with a text, or nil. It uses a code up.
-func (t *Tokens) findLogin(text string) *token {
+// findLogin is the token that logs a browser in with a text, or nil. It uses a code up. By a code comes
+// the person who sees the terminal; the token of this machine can be read by each of its programs.
+func (t *Tokens) findLogin(text string) (found *token, person bool) {
 	if t.takeCode(text) {
-		return t.own
+		return t.own, true
 	}
-	return t.findListed(text)
+	return t.findListed(text), false
 }
 
 // findListed is the token with a text, without those of projects, which are for clients and log
