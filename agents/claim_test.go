@@ -2,6 +2,7 @@ package agents
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -202,4 +203,34 @@ func TestClaimsOfOneNameInTwoForms(t *testing.T) {
 	}
 	got := plain(must[Claimed](t)(c.Claim(ctx, ClaimArgs{Path: "src"})).Text(), a, c)
 	expect(t, "a directory", got, "Claimed: src and all that is in it (by claude-B for 10m, token 2)")
+}
+
+// TestClaimsAreBounded: everybody is told of claims, so nobody's claims make the answers of others long.
+func TestClaimsAreBounded(t *testing.T) {
+	b := newFixture(t)
+	s, ctx := b.open(), t.Context()
+	a, c := join(t, s, "cursor", ""), join(t, s, "claude", "")
+	long := func(i int) string { return fmt.Sprintf("d%03d/", i) + strings.Repeat("x", 400) }
+	for i := range 100 {
+		must[Claimed](t)(a.Claim(ctx, ClaimArgs{Path: long(i), TTL: "1h"}))
+	}
+	if _, err := a.Claim(ctx, ClaimArgs{Path: "one-more"}); err == nil || !strings.Contains(err.Error(), "you hold 100 claims") {
+		t.Errorf("one more: %v", err)
+	}
+	must[Claimed](t)(a.Claim(ctx, ClaimArgs{Path: long(7)})) // a renewal
+	if _, err := c.Claim(ctx, ClaimArgs{Path: strings.Repeat("y/", 300)}); err == nil {
+		t.Error("a path of 600 bytes is claimed")
+	}
+	r := must[Synced](t)(c.Sync(ctx, NoArgs{}))
+	expect(t, "claims", []int{r.Claimed, len(r.Claims)}, []int{100, 50})
+	if text := r.Text(); len(text) > 20_000 || !strings.Contains(text, "Claims: 100\n") || !strings.Contains(text, "… 50 more") {
+		t.Errorf("%d bytes: %.300s", len(text), text)
+	}
+	h := must[HandedOver](t)(a.Handoff(ctx, HandoffArgs{ToAgent: "claude", Message: "all of it"}))
+	if text := h.Text(); len(text) > 20_000 {
+		t.Errorf("the handoff: %d bytes", len(text))
+	}
+	if text := must[Synced](t)(c.Sync(ctx, NoArgs{})).Text(); len(text) > 40_000 || !strings.Contains(text, "… 50 more") {
+		t.Errorf("the receiver: %d bytes", len(text))
+	}
 }

@@ -118,6 +118,12 @@ func hasAlternatives(path string) bool {
 // Covers reports whether a claim on a path covers a file: the same, or one in that directory.
 func Covers(claim, file string) bool { return lease.Covers(claim, file) }
 
+// Everybody is told of claims, so an agent holds so many at most, on paths of so many bytes.
+const (
+	maxClaims    = 100
+	maxClaimPath = 500
+)
+
 // Claim gives the caller a path for a while, or renews its claim. It fails with a
 // [*HeldError] while another agent holds the path, a directory above it, or something in
 // it.
@@ -125,6 +131,9 @@ func (s *Store) Claim(ctx context.Context, w ClaimArgs) (Claimed, error) {
 	path, err := s.claimPath(w.Path)
 	if err != nil {
 		return Claimed{}, err
+	}
+	if len(path) > maxClaimPath {
+		return Claimed{}, refusal.Argument("path", "path has %d bytes, more than %d", len(path), maxClaimPath)
 	}
 	info, err := os.Stat(filepath.Join(s.opts.ProjectRoot, filepath.FromSlash(path)))
 	if err != nil { // no file has that name
@@ -147,6 +156,9 @@ func (s *Store) Claim(ctx context.Context, w ClaimArgs) (Claimed, error) {
 		me, err := s.caller.agent(p)
 		if err != nil {
 			return nil, err
+		}
+		if mine := p.leases[lease.Key(path)]; (mine == nil || mine.Holder != me.ID) && p.leases.Count(me.ID, now) >= maxClaims {
+			return nil, refusal.Argument("path", "you hold %d claims: release some, or claim a directory, which covers all that is in it", maxClaims)
 		}
 		l, events, err := p.claim(lease.Wanted{Path: path, By: me.ID, TTL: ttl}, now)
 		if err == nil {

@@ -112,14 +112,14 @@ func (b Bundle) lines(now time.Time) []string {
 	lines := []string{fmt.Sprintf("Handoff from %s (%s): %s", from, prose.Ago(now, b.At), prose.Block(b.Summary))}
 	claims := make([]string, len(b.Claims))
 	for i, c := range b.Claims {
-		claims[i] = fmt.Sprintf("%s (token %d)", c.Path, c.Token)
+		claims[i] = fmt.Sprintf("%s (token %d)", prose.Clip(c.Path, maxName), c.Token)
 	}
 	for _, part := range []struct {
 		name string
 		list []string
 	}{{"Tasks", b.Tasks}, {"Claims", claims}, {"Facts", b.Facts}, {"Shared files", b.Files}} {
 		if len(part.list) > 0 {
-			lines = append(lines, fmt.Sprintf("  %s: %s", part.name, prose.Line(strings.Join(part.list, ", "))))
+			lines = append(lines, fmt.Sprintf("  %s: %s", part.name, joined(part.list)))
 		}
 	}
 	if len(b.Diary) > 0 {
@@ -181,7 +181,26 @@ func named(list []string, noun string) string {
 	if len(list) == 0 {
 		return prose.Count(0, noun)
 	}
-	return prose.Count(len(list), noun) + " (" + prose.Line(strings.Join(list, ", ")) + ")"
+	return prose.Count(len(list), noun) + " (" + joined(list) + ")"
+}
+
+// The most that a list in an answer shows, and how many characters of each name.
+const (
+	maxListed = 50
+	maxName   = 200
+)
+
+// joined is a list of names in one line, the first ones of many.
+func joined(list []string) string {
+	shown := make([]string, min(len(list), maxListed))
+	for i := range shown {
+		shown[i] = prose.Clip(list[i], maxName)
+	}
+	text := prose.Line(strings.Join(shown, ", "))
+	if more := len(list) - len(shown); more > 0 {
+		text += fmt.Sprintf(", … %d more", more)
+	}
+	return text
 }
 
 // The most that a bundle holds.
@@ -350,6 +369,14 @@ func (p *project) back(a *agent) []event {
 func sizeOf(list []*handoffRecord) (bytes int) {
 	for _, h := range list {
 		bytes += len(prose.Block(h.Summary)) + 200
+		for _, list := range [][]string{h.Tasks, h.Facts, h.Files} {
+			for _, name := range list {
+				bytes += len(name) + 4
+			}
+		}
+		for _, c := range h.Claims {
+			bytes += len(c.Path) + 120
+		}
 		for _, e := range h.Diary {
 			bytes += len(prose.Block(e.Text)) + 100
 		}

@@ -220,6 +220,7 @@ type Synced struct {
 	Agents   []Present `json:"agents"`
 	Total    int       `json:"total"`
 	Claims   []Held    `json:"claims"`
+	Claimed  int       `json:"claims_total"`
 	Unread   int       `json:"unread"`
 	Shared   int       `json:"shared"` // with the caller, and not pulled yet
 	Tasks    []string  `json:"tasks"`  // the caller's open ones
@@ -239,7 +240,8 @@ func (s *Store) Sync(ctx context.Context, _ NoArgs) (Synced, error) {
 	var r Synced
 	look := func(p *project, now time.Time) ([]event, error) {
 		list := p.present(now)
-		r = Synced{Agents: []Present{}, Total: len(list), Claims: lease.Shown(p.leases.Holding(now), now), Tasks: []string{}, now: now}
+		claims := p.leases.Holding(now)
+		r = Synced{Agents: []Present{}, Total: len(list), Claims: lease.Shown(claims[:min(maxListed, len(claims))], now), Claimed: len(claims), Tasks: []string{}, now: now}
 		for _, a := range list[:min(defaultList, len(list))] {
 			r.Agents = append(r.Agents, shown(a))
 		}
@@ -253,12 +255,12 @@ func (s *Store) Sync(ctx context.Context, _ NoArgs) (Synced, error) {
 		reader := p.reader(me, now)
 		unread, all := p.messages.unread(reader, now), p.handoffs.waiting(me.ID, me.Type)
 		bundles := firstBundles(all)
-		given, claims := p.received(me.ID, bundles, now)
+		given, moved := p.received(me.ID, bundles, now)
 		r.You, r.Unread, r.Handoffs = new(shown(me)), len(unread)+len(all)-len(bundles), given
 		if len(bundles) == 0 {
 			return nil, nil
 		}
-		return append(claims, p.given(reader, unread, 0, bundles, now)), nil
+		return append(moved, p.given(reader, unread, 0, bundles, now)), nil
 	}
 	unmarked, err := s.receive(ctx, look)
 	r.Unmarked = unmarked
@@ -309,14 +311,17 @@ func (r Synced) TextIn(call prose.Syntax) string {
 	if more := r.Total - len(r.Agents); more > 0 {
 		lines = append(lines, fmt.Sprintf("    … %d more", more))
 	}
-	lines = append(lines, fmt.Sprintf("  Claims: %d", len(r.Claims)))
+	lines = append(lines, fmt.Sprintf("  Claims: %d", r.Claimed))
 	for _, c := range r.Claims {
 		lines = append(lines, "    "+c.Line())
+	}
+	if more := r.Claimed - len(r.Claims); more > 0 {
+		lines = append(lines, fmt.Sprintf("    … %d more", more))
 	}
 	if r.You != nil {
 		tasks := fmt.Sprintf("  Your open tasks: %d", len(r.Tasks))
 		if len(r.Tasks) > 0 {
-			tasks += " (" + strings.Join(r.Tasks, ", ") + ")"
+			tasks += " (" + joined(r.Tasks) + ")"
 		}
 		lines = append(lines, tasks)
 		if n := len(r.Free); n > 0 {

@@ -121,6 +121,16 @@ func (s Set) Of(agent string) []*Lease {
 	return out
 }
 
+// Count counts the leases of an agent that have not expired.
+func (s Set) Count(agent string, clock time.Time) (n int) {
+	for _, l := range s {
+		if l.Holder == agent && !l.Expired(clock) {
+			n++
+		}
+	}
+	return n
+}
+
 // Wanted is a request for a claim.
 type Wanted struct {
 	Path  string // with slashes
@@ -201,7 +211,10 @@ func Shown(list []*Lease, clock time.Time) []Held {
 	return out
 }
 
+// maxShown is how many characters of a path a list shows.
+const maxShown = 200
+
 // Line is the claim in one line, with its remaining time.
 func (h Held) Line() string {
-	return fmt.Sprintf("%s by %s, %s left (token %d)", prose.Line(h.Path), h.AgentID, prose.Left(h.left), h.Token)
+	return fmt.Sprintf("%s by %s, %s left (token %d)", prose.Line(prose.Clip(h.Path, maxShown)), h.AgentID, prose.Left(h.left), h.Token)
 }

@@ -424,6 +424,7 @@ type Expression struct {
 type Matches struct {
 	Matches []Match `json:"matches"`
 	Total   int     `json:"total"`
+	Stopped string  `json:"stopped,omitempty"` // how far it came, where it took too long
 }
 
 // Match is a line of a turn that matches.
@@ -434,6 +435,9 @@ type Match struct {
 	Role    string    `json:"role"`
 	Line    string    `json:"line"`
 }
+
+// maxPiece is how many bytes of a line are looked through at once.
+const maxPiece = 64 << 10
 
 // Grep looks through every turn of every session.
 func (s *Store) Grep(ctx context.Context, q Expression) (out Matches, err error) {
@@ -449,11 +453,23 @@ func (s *Store) Grep(ctx context.Context, q Expression) (out Matches, err error)
 		return out, err
 	}
 	out.Matches = []Match{}
-	for _, r := range records {
+	search := args.Search{Context: ctx, Until: time.Now().Add(args.MaxSearch)}
+	for i, r := range records {
+		if out.Stopped != "" {
+			break
+		}
 		err = s.Each(ctx, r, func(t *Turn) bool {
 			for _, text := range []string{t.Input, t.Text} {
 				for line := range strings.Lines(text) {
-					if !re.MatchString(line) {
+					matches := false
+					for at := 0; at < len(line) && !matches; at += maxPiece {
+						if !search.Goes() {
+							out.Stopped = "stopped after " + prose.Count(i, "session")
+							return false
+						}
+						matches = re.MatchString(line[at:min(len(line), at+maxPiece)])
+					}
+					if !matches {
 						continue
 					}
 					if out.Total++; len(out.Matches) < q.Limit {
@@ -468,18 +484,25 @@ func (s *Store) Grep(ctx context.Context, q Expression) (out Matches, err error)
 			return out, err
 		}
 	}
-	return out, nil
+	return out, ctx.Err()
 }
 
 // Text is the matches as people and models read them.
 func (x Matches) Text() string {
+	stopped := ""
+	if x.Stopped != "" {
+		stopped = "The search took too long and " + x.Stopped + "."
+	}
 	if x.Total == 0 {
-		return "No turn matches."
+		return strings.TrimSpace("No turn matches. " + stopped)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Turns (showing %d/%d):", len(x.Matches), x.Total)
 	for _, m := range x.Matches {
 		fmt.Fprintf(&b, "\n  [session/%s %s#%d] (%s) %s", m.At.UTC().Format(time.DateOnly), m.Session, m.N, m.Role, prose.ShortLine(m.Line))
+	}
+	if stopped != "" {
+		b.WriteString("\n  " + stopped)
 	}
 	return b.String()
 }

@@ -3,13 +3,16 @@
 package args
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"regexp/syntax"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"leanctx/internal/prose"
@@ -26,8 +29,14 @@ func AgentType(id string) string {
 	return id[:i]
 }
 
-// maxRegexp is the most bytes of a regular expression.
-const maxRegexp = 1000
+// The most that a regular expression of an argument has. The time to look for it grows with its steps and with the text.
+const (
+	maxRegexp = 1000 // bytes
+	maxSteps  = 2000
+)
+
+// MaxSearch is how long a search by a regular expression goes on. Then it tells how far it came.
+const MaxSearch = 10 * time.Second
 
 // Regexp is the regular expression (RE2) of an argument called regexp, which must be given. Errors are a
 // [refusal.ArgumentError] about it.
@@ -38,11 +47,49 @@ func Regexp(text string) (*regexp.Regexp, error) {
 	if len(text) > maxRegexp {
 		return nil, refusal.Argument("regexp", "regexp has %d bytes, more than %d", len(text), maxRegexp)
 	}
+	tree, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return nil, refusal.Argument("regexp", "regexp %q: %v", prose.Clip(text, 60), err)
+	}
+	if Steps(tree, maxSteps+1) > maxSteps {
+		return nil, refusal.Argument("regexp", "regexp %q repeats too much: give one without large counts", prose.Clip(text, 60))
+	}
 	re, err := regexp.Compile(text)
 	if err != nil {
 		return nil, refusal.Argument("regexp", "regexp %q: %v", prose.Clip(text, 60), err)
 	}
 	return re, nil
+}
+
+// Search is a search through many texts, which ends.
+type Search struct {
+	Context context.Context
+	Until   time.Time
+}
+
+// Goes reports whether it goes on with the next text.
+func (s *Search) Goes() bool { return s.Context.Err() == nil && time.Now().Before(s.Until) }
+
+// Steps is how many instructions a regular expression has, as far as most.
+func Steps(x *syntax.Regexp, most int) int {
+	n := 1
+	switch x.Op {
+	case syntax.OpLiteral:
+		n = len(x.Rune)
+	case syntax.OpRepeat:
+		n = 0
+	case syntax.OpCapture, syntax.OpAlternate:
+		n = 1 + len(x.Sub)
+	}
+	for _, sub := range x.Sub {
+		if n += Steps(sub, most); n >= most {
+			return most
+		}
+	}
+	if x.Op == syntax.OpRepeat {
+		n *= max(x.Min, x.Max, 1)
+	}
+	return min(n, most)
 }
 
 // MaxPath is the maximum length of a path in bytes.

@@ -1,10 +1,12 @@
 package args
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A path has one name, whichever way it is given, and none outside.
@@ -50,5 +52,34 @@ func TestPathRefused(t *testing.T) {
 		if got, err := Path(root, given); err == nil {
 			t.Errorf("%.20q is %q", given, got)
 		}
+	}
+}
+
+// A regular expression whose counts make it large is refused: each byte of a text may be tried at each of its steps.
+func TestRegexpsAreBounded(t *testing.T) {
+	for _, ok := range []string{`(?i)jwt|oauth`, `\bT-[0-9]{4,8}\b`, `[a-z]{1,100}`, strings.Repeat("a", 900)} {
+		if _, err := Regexp(ok); err != nil {
+			t.Errorf("%q: %v", ok, err)
+		}
+	}
+	for _, wrong := range []string{strings.Repeat(`.{0,999}`, 3) + "Z", `(?:(?:a{50}){50}b)`, strings.Repeat(`.{0,999}`, 120) + "Z", "(", "", strings.Repeat("a", 1001)} {
+		if _, err := Regexp(wrong); err == nil {
+			t.Errorf("%.40q is accepted", wrong)
+		}
+	}
+}
+
+// A search ends when its caller goes, and when its time is over.
+func TestASearchEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	search := Search{Context: ctx, Until: time.Now().Add(MaxSearch)}
+	if !search.Goes() {
+		t.Error("it ends at once")
+	}
+	if over := (Search{Context: ctx, Until: time.Now().Add(-time.Second)}); over.Goes() {
+		t.Error("it goes on when its time is over")
+	}
+	if cancel(); search.Goes() {
+		t.Error("it goes on when its caller has gone")
 	}
 }

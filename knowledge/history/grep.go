@@ -28,6 +28,7 @@ type Expression struct {
 type Matches struct {
 	Matches []Match `json:"matches"`
 	Total   int     `json:"total"`
+	Stopped string  `json:"stopped,omitempty"` // how far it came, where it took too long
 
 	of Expression
 }
@@ -59,13 +60,16 @@ func Grep(ctx context.Context, s *knowledge.Store, q Expression) (r Matches, err
 		return r, err
 	}
 	r = Matches{of: q}
+	search := args.Search{Context: ctx, Until: time.Now().Add(args.MaxSearch)}
 	err = s.View(ctx, func(st *state.State, now time.Time) error {
 		r.Matches = []Match{}
+		looked := 0
 		for _, vs := range st.Sorted() {
-			if ctx.Err() != nil {
+			if !r.among(&search, re, vs, now) {
+				r.Stopped = "stopped after " + prose.Count(looked, "fact")
 				return ctx.Err()
 			}
-			r.among(re, vs, now)
+			looked++
 		}
 		return nil
 	})
@@ -79,6 +83,12 @@ func Grep(ctx context.Context, s *knowledge.Store, q Expression) (r Matches, err
 		}
 		slices.SortStableFunc(entries, func(a, b knowledge.Finding) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Ref, b.Ref)) })
 		for _, e := range entries {
+			if r.Stopped == "" && !search.Goes() {
+				r.Stopped = "stopped among the diaries"
+			}
+			if r.Stopped != "" {
+				break
+			}
 			if line, ok := matchIn(re, e.Text); ok {
 				r.Matches = append(r.Matches, Match{Kind: e.Kind, Ref: e.Ref, By: e.By, At: e.At, Line: line})
 			}
@@ -86,12 +96,15 @@ func Grep(ctx context.Context, s *knowledge.Store, q Expression) (r Matches, err
 	}
 	r.Total = len(r.Matches)
 	r.Matches = r.Matches[:min(q.Limit, r.Total)]
-	return r, nil
+	return r, ctx.Err()
 }
 
-// among adds the versions of one fact that match, by name or value.
-func (r *Matches) among(re *regexp.Regexp, vs []*fact.Version, now time.Time) {
+// among adds the versions of one fact that match, by name or value. It is false if the search does not go on.
+func (r *Matches) among(search *args.Search, re *regexp.Regexp, vs []*fact.Version, now time.Time) bool {
 	for _, v := range vs {
+		if !search.Goes() {
+			return false
+		}
 		line, ok := matchIn(re, fact.Text(v))
 		if !ok && !re.MatchString(v.Category+"/"+v.Key) && !slices.ContainsFunc(v.Aliases, re.MatchString) {
 			continue
@@ -102,6 +115,7 @@ func (r *Matches) among(re *regexp.Regexp, vs []*fact.Version, now time.Time) {
 		e := entry(v, vs, now)
 		r.Matches = append(r.Matches, Match{Category: v.Category, Key: v.Key, ID: v.ID, Mark: e.Mark, By: knowledge.AssertedBy(v), At: v.RecordedFrom, Line: line, Trust: e.Trust, period: e.period()})
 	}
+	return true
 }
 
 // matchIn is the first line of a text that matches, or that holds the beginning of
@@ -122,7 +136,11 @@ func (r Matches) Text() string { return r.TextIn(prose.MCP) }
 // TextIn is Text with suggested calls in the caller's syntax.
 func (r Matches) TextIn(call prose.Syntax) string {
 	if r.Total == 0 {
-		return fmt.Sprintf("Nothing matches %s.", prose.Quoted(r.of.Regexp))
+		text := fmt.Sprintf("Nothing matches %s.", prose.Quoted(r.of.Regexp))
+		if r.Stopped != "" {
+			text += " The search took too long and " + r.Stopped + "."
+		}
+		return text
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Matches of %s (%d):", prose.Quoted(r.of.Regexp), r.Total)
@@ -134,5 +152,8 @@ func (r Matches) TextIn(call prose.Syntax) string {
 		fmt.Fprintf(&b, "\n  [%s/%s] %s [%s] (%s)", prose.Name(m.Category), prose.Name(m.Key), m.Brief(m.Line), m.Mark, m.period)
 	}
 	b.WriteString(prose.More(call, r.Total-len(r.Matches), r.of.Limit))
+	if r.Stopped != "" {
+		b.WriteString("\n  The search took too long and " + r.Stopped + ".")
+	}
 	return b.String()
 }

@@ -7,6 +7,7 @@ import (
 	"regexp/syntax"
 	"strings"
 
+	"leanctx/internal/args"
 	"leanctx/internal/prose"
 	"leanctx/internal/secret"
 )
@@ -44,7 +45,7 @@ func (s *Settings) bounded(c *Config, path string, rules []secret.Rule) (kept []
 		if err != nil {
 			return nil, check(path, []secret.Rule{r})
 		}
-		n := steps(tree, left+1)
+		n := args.Steps(tree, left+1)
 		if n > left {
 			refuse("the rules of a repository are too complex")
 			continue
@@ -69,28 +70,6 @@ func (c *Config) matchesOrdinary(pattern string, tree *syntax.Regexp) bool {
 	matches := err != nil || re.MatchString(ordinary)
 	c.ordinary.Store(pattern, matches)
 	return matches
-}
-
-// steps is how many instructions an expression has, as far as most.
-func steps(x *syntax.Regexp, most int) int {
-	n := 1
-	switch x.Op {
-	case syntax.OpLiteral:
-		n = len(x.Rune)
-	case syntax.OpRepeat:
-		n = 0
-	case syntax.OpCapture, syntax.OpAlternate:
-		n = 1 + len(x.Sub)
-	}
-	for _, sub := range x.Sub {
-		if n += steps(sub, most); n >= most {
-			return most
-		}
-	}
-	if x.Op == syntax.OpRepeat {
-		n *= max(x.Min, x.Max, 1)
-	}
-	return min(n, most)
 }
 
 // unanchor has an expression match wherever it stands in a text, since any word may stand at its beginning.
