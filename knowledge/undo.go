@@ -184,7 +184,7 @@ func (u *undo) facts(r *Undone) (DisputeNote, error) {
 			if former < 0 && !made {
 				continue
 			}
-			if fact.Believed(v) && fact.Before(u.present, v.ValidUntil) && !u.mayReplace(v, former) {
+			if fact.Believed(v) && fact.Before(u.present, v.ValidUntil) && !u.mayTakeBack(v, former) {
 				d := formats.Dispute{Confidence: u.by.Confidence, Source: u.by, Removal: true}
 				if old := u.before(key); old != nil {
 					d.Value, d.Removal, d.Correct = old.Value, false, true
@@ -218,9 +218,9 @@ func changedAfter(v *fact.Version, at time.Time) bool {
 	return v.RecordedFrom.After(at) || v.LastConfirmed.After(at) || after(v.RecordedUntil) || after(v.RetractedAt) || after(v.RenamedAt) || after(v.QuestionsAt)
 }
 
-// mayReplace reports whether the caller may take v back, formerly u.c.Facts[former].
+// mayTakeBack reports whether the caller may take v back, formerly u.c.Facts[former].
 // A pin that the commit itself set does not keep it from that.
-func (u *undo) mayReplace(v *fact.Version, former int) bool {
+func (u *undo) mayTakeBack(v *fact.Version, former int) bool {
 	old := u.before(fact.IDOf(v.Category, v.Key))
 	if former >= 0 {
 		old = u.c.Facts[former]

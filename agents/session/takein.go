@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"leanctx/formats/transcript"
+	"leanctx/internal/atomicfile"
 )
 
 // Taken is what was taken in of a transcript.
@@ -82,7 +83,7 @@ func (s *Store) upToDate(file, path string) (bool, error) {
 		return false, err
 	}
 	info, err := os.Lstat(path)
-	return err == nil && !r.torn && info.Size() == r.place.Offset && info.ModTime().Before(s.options.Now().Add(-time.Second)) && r.place.Offset > 0, err
+	return err == nil && !r.torn && info.Size() == r.place.Offset && atomicfile.Settled(info, s.options.Now()) && r.place.Offset > 0, err
 }
 
 // maxStart is how many bytes may come before the first turn of a transcript.

@@ -106,7 +106,7 @@ func (x *Index) open() (*opened, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.kept != nil { // a look at the file is enough
-		if at, err := os.Lstat(x.path(vectorFile)); err == nil && sameFile(x.stamp, at) {
+		if at, err := os.Lstat(x.path(vectorFile)); err == nil && atomicfile.Unchanged(x.stamp, at) {
 			return x.opened(nil, at), nil
 		}
 	}
@@ -115,7 +115,7 @@ func (x *Index) open() (*opened, error) {
 	if file != nil {
 		f.stamp, err = file.Stat()
 	}
-	if err == nil && !sameFile(x.stamp, f.stamp) {
+	if err == nil && !atomicfile.Unchanged(x.stamp, f.stamp) {
 		var c contents
 		if file != nil {
 			c, err = readContents(file, f.stamp.Size())
@@ -162,22 +162,14 @@ func (x *Index) read(f func(*opened) error) error {
 	if err = f(file); errors.Is(err, ErrDamaged) {
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		if sameFile(file.stamp, x.stamp) {
+		if atomicfile.Unchanged(file.stamp, x.stamp) {
 			x.contents, x.kept = contents{}, nil
 		}
-		if at, err := os.Lstat(x.path(vectorFile)); err == nil && sameFile(file.stamp, at) {
+		if at, err := os.Lstat(x.path(vectorFile)); err == nil && atomicfile.Unchanged(file.stamp, at) {
 			_ = os.Remove(x.path(vectorFile)) // else this process alone knows
 		}
 	}
 	return err
-}
-
-// sameFile reports whether a file was not replaced. Both may be nil.
-func sameFile(old, now os.FileInfo) bool {
-	if old == nil || now == nil {
-		return old == now
-	}
-	return os.SameFile(old, now) && old.Size() == now.Size() && old.ModTime().Equal(now.ModTime())
 }
 
 func (x *Index) path(name string) string { return filepath.Join(x.dir, name) }

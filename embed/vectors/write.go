@@ -262,24 +262,20 @@ type readDescription struct {
 	description
 }
 
-// settledAge is how old a file is whose time tells it from a later one of the same size. Clocks of file
-// systems have steps of some milliseconds.
-const settledAge = time.Second
-
 // description reads the description, if it has changed. One that cannot be read says nothing.
 func (x *Index) description() (d description) {
 	at, err := os.Stat(x.path(describingFile))
 	if err != nil {
 		return description{}
 	}
-	if last := x.described.Load(); last != nil && sameFile(last.stamp, at) {
+	if last := x.described.Load(); last != nil && atomicfile.Unchanged(last.stamp, at) {
 		return last.description
 	}
 	data, err := os.ReadFile(x.path(describingFile))
 	if err != nil || json.Unmarshal(data, &d) != nil {
 		return description{}
 	}
-	if time.Since(at.ModTime()) > settledAge {
+	if atomicfile.Settled(at, time.Now()) {
 		x.described.Store(&readDescription{at, d})
 	}
 	return d

@@ -5,6 +5,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"leanctx/internal/atomicfile"
 )
 
 // texts are small files of repositories as they were read last. A server looks at them at each call, and
@@ -20,9 +22,8 @@ type readText struct {
 }
 
 const (
-	maxTexts = 256         // files
-	maxText  = 16 << 10    // bytes of one
-	settled  = time.Second // how old a file is whose time tells it from a later one: clocks of file systems have coarse steps
+	maxTexts = 256      // files
+	maxText  = 16 << 10 // bytes of one
 )
 
 // of is the text of a file. stamp is what was just seen of it, by its name.
@@ -30,14 +31,14 @@ func (t *texts) of(name string, stamp fs.FileInfo, read func() (string, error)) 
 	t.mu.Lock()
 	last, ok := t.read[name]
 	t.mu.Unlock()
-	if ok && os.SameFile(last.stamp, stamp) && last.stamp.Size() == stamp.Size() && last.stamp.ModTime().Equal(stamp.ModTime()) {
+	if ok && atomicfile.Unchanged(last.stamp, stamp) {
 		return last.text, nil
 	}
 	text, err := read()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.read, name)
-	if err == nil && len(text) <= maxText && time.Since(stamp.ModTime()) > settled {
+	if err == nil && len(text) <= maxText && atomicfile.Settled(stamp, time.Now()) {
 		if t.read == nil || len(t.read) >= maxTexts {
 			t.read = map[string]readText{}
 		}

@@ -75,7 +75,7 @@ var mayImport = map[string][]string{
 	"overview/source":  {"formats", "knowledge/words"},
 	"overview/graph":   {"overview/source"},
 	"overview/tree":    {"internal/args"},
-	"overview/project": {"internal/journal", "internal/refusal", "overview/tree"},
+	"overview/project": {"internal/atomicfile", "internal/journal", "internal/refusal", "overview/tree"},
 	"overview":         {"internal/atomicfile", "internal/prose", "internal/refusal", "internal/secret"},
 	// floor 2
 	"cmd/internal/op": {"internal/args", "internal/prose", "knowledge", "knowledge/advice", "knowledge/briefing", "knowledge/fact", "knowledge/history", "knowledge/listing", "knowledge/transfer", "agents", "agents/cost", "agents/session", "agents/share", "tasks", "overview", "internal/journal", "internal/refusal", "formats"},
