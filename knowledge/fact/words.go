@@ -8,6 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"leanctx/formats"
+	"leanctx/internal/language"
 	"leanctx/knowledge/words"
 )
 
@@ -88,13 +89,11 @@ func HoldsTerms(text, words string) bool {
 // order of the alphabet. Two texts with different marks do not say the same.
 func Marks(text string) (out []string) {
 	for _, w := range Terms(text) {
-		switch w {
-		case "no", "not", "never", "without", "none", "t", "off", "disabled", "cannot", "neither", "nor", "nothing", "nobody", "instead", "rather":
-			out = append(out, "no") // don't has the terms don and t
-		default:
-			if strings.IndexFunc(w, unicode.IsDigit) >= 0 {
-				out = append(out, w)
-			}
+		switch {
+		case language.Negates(w), slices.Contains([]string{"t", "off", "disabled", "instead", "rather"}, w): // don't has the terms don and t
+			out = append(out, "no")
+		case strings.IndexFunc(w, unicode.IsDigit) >= 0:
+			out = append(out, w)
 		}
 	}
 	slices.Sort(out)

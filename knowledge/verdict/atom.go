@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"leanctx/internal/language"
 )
 
 // class is the kind of an atom.
@@ -316,7 +318,7 @@ func (r *reader) word(w, raw string) {
 		r.numberWord(n, w)
 		return
 	}
-	r.negated = r.negated || negations(w)
+	r.negated = r.negated || language.Negates(w)
 	r.add(atom{class: word, text: w, raw: raw})
 }
 

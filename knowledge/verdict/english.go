@@ -106,10 +106,6 @@ var opposites = words.Set(`disable disables disabling skip skips skipping ignore
 var notations = words.Set(`tag tags format formats spelling notation syntax casing quote quotes quoting prefix suffix template
 	pattern regex regexp command commands cmd`)
 
-// negations are the words that deny something.
-var negations = words.Set(`not no never none nor neither nobody nothing nowhere without не нет ни никогда без nicht kein keine nie ohne pas
-	jamais sans nunca sin`)
-
 // prepositions begin a complement: before one a phrase may be extended.
 var prepositions = words.Set(`for in on with at by via to from as of per during through behind inside under over`)
 

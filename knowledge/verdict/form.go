@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"leanctx/internal/language"
 )
 
 // Form is the canonical form of a value. The zero Form is that of an empty one.
@@ -75,7 +77,7 @@ func (f Form) equal(g Form) bool {
 // says nothing about them.
 func (f Form) Bare() bool {
 	return f.truth != "" || !slices.ContainsFunc(f.atoms, func(a atom) bool {
-		return !numeric(a) && a.class != pause && !a.is("port") && !(a.class == word && negations(a.text)) && strings.ContainsFunc(a.text, unicode.IsLetter)
+		return !numeric(a) && a.class != pause && !a.is("port") && !(a.class == word && language.Negates(a.text)) && strings.ContainsFunc(a.text, unicode.IsLetter)
 	})
 }
 
@@ -148,7 +150,7 @@ func keyWords(key string, atoms []atom) int {
 	}, key))
 	for n := 0; n+1 < len(atoms) && atoms[n].class == word && atoms[n+1].class != pause; n++ {
 		w, found := atoms[n].text, false
-		if rest, found = strings.CutPrefix(rest, w); !found || orderings(w) || negations(w) {
+		if rest, found = strings.CutPrefix(rest, w); !found || orderings(w) || language.Negates(w) {
 			break
 		} else if rest == "" {
 			return n + 1
@@ -173,7 +175,7 @@ func ordered(w string) bool { return orderings(w) || w == "and" || w == "or" }
 // opposed reports whether a word of a key may turn yes into no: under disable-cache, true is not
 // enabled.
 func opposed(w string) bool {
-	return truths[w] != "" || negations(w) || endings(w) || opposites(w)
+	return truths[w] != "" || language.Negates(w) || endings(w) || opposites(w)
 }
 
 // wordsOf goes through the words of a key, those in camel case by themselves and together.
@@ -295,7 +297,7 @@ func clauseList(atoms []atom, start, end, colon int) list {
 	}
 	l.items = append(l.items, atoms[last.from:last.from+n])
 	for _, item := range l.items {
-		if slices.ContainsFunc(item, func(a atom) bool { return a.class == word && negations(a.text) }) {
+		if slices.ContainsFunc(item, func(a atom) bool { return a.class == word && language.Negates(a.text) }) {
 			return list{}
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"leanctx/internal/language"
 )
 
 // phrases are what values are drawn from: words, names, numbers, units, marks.
@@ -98,7 +100,7 @@ func TestRefinementLosesNothing(t *testing.T) {
 				t.Fatalf("%q refines %q without %q", b, a, text)
 			}
 		}
-		denies := func(a atom) bool { return a.class == word && negations(a.text) && a.text != "without" }
+		denies := func(a atom) bool { return a.class == word && language.Negates(a.text) && a.text != "without" }
 		was, is := count(a, denies), count(b, denies)
 		if len(was) != len(is) {
 			t.Fatalf("%q refines %q with other negations", b, a)

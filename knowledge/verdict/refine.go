@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"leanctx/internal/language"
 	"leanctx/knowledge/words"
 )
 
@@ -32,7 +33,7 @@ func content(atoms []atom) []term {
 			flush()
 			paused = true
 			continue
-		case a.class == word && negations(a.text), comparison(atoms[i:]):
+		case a.class == word && language.Negates(a.text), comparison(atoms[i:]):
 			if len(denied) > 64 {
 				flush()
 			}
@@ -125,7 +126,7 @@ func limitsOf(atoms []atom) (l limits) {
 			from = true
 		case a.text == "to" && (from || i > 0 && numeric(atoms[i-1]) && i+1 < len(atoms) && numeric(atoms[i+1])):
 			l.ranges++
-		case negations(a.text):
+		case language.Negates(a.text):
 			l.denials++
 		case endings(a.text):
 			l.endings++

@@ -58,7 +58,7 @@ var mayImport = map[string][]string{
 	"knowledge/words":    {"internal/language"},
 	"knowledge/drawing":  {"internal/prose"},
 	"knowledge/recall":   {"internal/language", "knowledge/words"},
-	"knowledge/verdict":  {"knowledge/words"},
+	"knowledge/verdict":  {"internal/language", "knowledge/words"},
 	"knowledge/conflict": {"knowledge/verdict", "knowledge/words"},
 	// the project's files
 	"knowledge/sourcefile": {"formats"},
