@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strconv"
@@ -78,6 +79,45 @@ type Checked struct {
 	Unseen func(*fact.Version) bool
 
 	unchecked string // why the file that the source names will not be checked
+}
+
+// Remember asserts a fact and is on disk when it returns. It fails with an
+// [ArgumentError] that names what is wrong, or with an error of the journal;
+// then nothing has changed. A contradiction is part of the result, not an error.
+func (s *Store) Remember(ctx context.Context, a Assertion) (Remembered, error) {
+	c, err := s.Check(a)
+	if err != nil {
+		return Remembered{}, err
+	}
+	return s.assert(ctx, c, nil)
+}
+
+// assert asserts what was checked, after complete has given it what depends on the facts; nil: nothing does.
+func (s *Store) assert(ctx context.Context, c Checked, complete func(state.Reader, *Checked)) (r Remembered, err error) {
+	s.advice.writers.Add(1)
+	err = s.UpdateSome(ctx, func(st state.Reader, now time.Time) ([]state.Event, error) {
+		var events []state.Event
+		a := c
+		if complete != nil {
+			complete(st, &a)
+		}
+		a.asShown(st)
+		events, r, err = assertHere(st, a, now, s.present(now))
+		if r.Outcome != Confirmed {
+			r.Similar = sameInOtherRooms(st, r, s.present(now))
+		}
+		return events, err
+	})
+	last := s.advice.writers.Add(-1) == 0
+	if err != nil {
+		return Remembered{}, err
+	}
+	r.Redacted, r.Unchecked = c.Redacted, c.unchecked
+	weighRival(ctx, s, r.Contradiction)
+	if last {
+		s.advice.conflicts(ctx, &r, s.present(r.RecordedAt))
+	}
+	return r, nil
 }
 
 // Check checks an assertion and takes secrets out of it. Every error is an

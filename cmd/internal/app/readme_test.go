@@ -2,6 +2,8 @@ package app
 
 import (
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -149,4 +151,22 @@ func shellWords(line string) (words []string) {
 	}
 	flush()
 	return words
+}
+
+// Each file and folder of ours that the README sends a reader to is there.
+func TestReadmeNamesFilesThatAreThere(t *testing.T) {
+	data, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, found := strings.Cut(string(data), "| to change | look at |")
+	paths := regexp.MustCompile("`((?:cmd|knowledge|agents|formats|internal|tasks|overview|embed)/[a-z/_.]+)`").FindAllStringSubmatch(table, -1)
+	if !found || len(paths) < 15 {
+		t.Fatalf("%d paths", len(paths))
+	}
+	for _, m := range paths {
+		if _, err := os.Stat(filepath.Join("../../..", m[1])); err != nil {
+			t.Error(err)
+		}
+	}
 }
