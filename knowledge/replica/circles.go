@@ -355,13 +355,14 @@ const (
 	mostOutside  = 20_000  // lines
 	maxOutside   = 8 << 20 // bytes of them
 	mostVersions = 500     // about one fact
+	mostSeveral  = 20      // that give one fact a value beside others: each is held against all that it has
 	mostEntries  = 1_000   // of one list beside the facts
 	mostMoves    = 200     // renames, and erasures: each is held against all lines
 )
 
 // bounded are the lines from outside that are looked at. The others count as not seen.
 func (f *Folded) bounded(outside []*Line) (within []*Line) {
-	versions, kinds := map[string]int{}, map[string]int{}
+	versions, several, kinds := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, l := range outside {
 		op, fits := l.Op, true
 		switch {
@@ -372,7 +373,8 @@ func (f *Folded) bounded(outside []*Line) (within []*Line) {
 		default:
 			for _, s := range l.subjects() {
 				versions[s] += max(1, len(l.Versions))
-				fits = fits && versions[s] <= mostVersions
+				several[s] += l.several()
+				fits = fits && versions[s] <= mostVersions && several[s] <= mostSeveral
 			}
 		}
 		if fits = fits && len(within) < mostOutside; !fits {
@@ -383,6 +385,19 @@ func (f *Folded) bounded(outside []*Line) (within []*Line) {
 		within = append(within, l)
 	}
 	return within
+}
+
+// several counts the values that a line gives its fact beside others.
+func (l *Line) several() (n int) {
+	if l.Also {
+		n++
+	}
+	for _, v := range l.Versions {
+		if v.Also {
+			n++
+		}
+	}
+	return n
 }
 
 func subjectsOf(lines []*Line) map[string]bool {

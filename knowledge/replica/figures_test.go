@@ -172,6 +172,25 @@ func TestManyLinesOfAStrangerAreNotLookedAt(t *testing.T) {
 	}
 }
 
+// TestAStrangersValuesBesideEachOtherAreFew: each costs the more the more of them a fact has.
+func TestAStrangersValuesBesideEachOtherAreFew(t *testing.T) {
+	var lines []*Line
+	for i := range 3 * mostSeveral {
+		for _, key := range []string{"db", "cache"} {
+			lines = append(lines, &Line{Op: opAssert, Category: "arch", Key: key, Value: fmt.Sprint("MySQL ", i), SourceKind: "agent", Also: key == "db"})
+		}
+	}
+	f := &Folded{}
+	within := f.bounded(lines)
+	several := 0
+	for _, l := range within {
+		several += l.several()
+	}
+	if several != mostSeveral || len(within) != 4*mostSeveral || len(f.Over) != 2*mostSeveral {
+		t.Errorf("%d values beside others, %d lines, %d left", several, len(within), len(f.Over))
+	}
+}
+
 // Of what strangers wrote so much is read, and what was taken in is indexed at once, so that no hook reads it
 // all. Whatever stands in files before it, the key of a colleague is found.
 func TestLinesOfStrangersHaveABudget(t *testing.T) {

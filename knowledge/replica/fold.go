@@ -315,8 +315,12 @@ func (f *Folded) asserted(l *Line, c knowledge.Checked) {
 // inherit notes whose lines stand behind versions that follow from others: the rest of one that was
 // interrupted, and one made of several. before are the versions that the fact had.
 func (f *Folded) inherit(n fact.ID, before []*fact.Version) {
+	was := make(map[*fact.Version]bool, len(before))
+	for _, v := range before {
+		was[v] = true
+	}
 	for _, v := range f.State.Versions(n) {
-		if slices.Contains(before, v) {
+		if was[v] {
 			continue
 		}
 		if v.Outcome == "resumed" && len(f.versionLines[v.ID]) == 0 {
