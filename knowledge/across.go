@@ -19,6 +19,7 @@ import (
 const (
 	similarConflict = "conflict" // both cannot hold, as it seems
 	similarReplaced = "replaced" // the new value names it as replaced
+	similarNear     = "near"     // it is the same sentence but for a day, a verb or a denial
 )
 
 // statementOf is a version as package conflict compares it.
@@ -43,7 +44,8 @@ func (a *adviser) conflicts(ctx context.Context, r *Remembered, present time.Tim
 	}
 	this := fact.IDOf(r.Category, r.Key)
 	form := conflict.Of(conflict.Statement{Name: r.Category + "/" + r.Key, Value: r.Value})
-	if !form.Exclusive() {
+	near := len(r.Similar) == 0 && conflict.Turns(r.Value)
+	if !form.Exclusive() && !near {
 		return
 	}
 	stems := form.Words()
@@ -52,7 +54,12 @@ func (a *adviser) conflicts(ctx context.Context, r *Remembered, present time.Tim
 	}
 	var found []Similar
 	err := a.log.Candidates(ctx, stems, func(k state.Reader, names []fact.ID) error {
-		found = a.conflictsWith(k, this, r.Value, form, names, present)
+		if form.Exclusive() {
+			found = a.conflictsWith(k, this, r.Value, form, names, present)
+		}
+		if near && len(found) == 0 {
+			found = nearest(k, this, r.Value, names, present)
+		}
 		return nil
 	})
 	if err != nil {
@@ -96,6 +103,22 @@ func (a *adviser) conflictsWith(k state.Reader, this fact.ID, value string, newe
 		out = slices.Insert(out, 0, x)
 	}
 	return out
+}
+
+// nearest is the fact of some that is about the same thing as a new value and says otherwise, so that the two do not stand beside
+// each other under two keys.
+func nearest(k state.Reader, this fact.ID, value string, names []fact.ID, now time.Time) []Similar {
+	for _, n := range names {
+		if n == this || Judged(k.Judged, this, n) {
+			continue
+		}
+		for _, v := range fact.AllCurrent(k.Versions(n), now) {
+			if v.ArchivedAt == nil && conflict.Nearly(v.Value, value) {
+				return []Similar{{similarNear, v.Category, v.Key, v.Value, 1, fact.TrustIn(v)}}
+			}
+		}
+	}
+	return nil
 }
 
 // markOutdated marks the facts of an answer that a newer one names as replaced, until

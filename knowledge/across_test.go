@@ -122,3 +122,25 @@ func TestBareValueIsNotNamedAsSimilar(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// The nearest fact under another key is named where it is the same sentence but for a day, a verb or a denial: with the call
+// that replaces it. What only looks alike is not named.
+func TestNearestUnderAnotherKey(t *testing.T) {
+	s := testStore(t, nil)
+	for _, x := range []struct{ category, key, value, want string }{
+		{"decision", "drop-x", "We drop X support in v2.", ""},
+		{"decision", "keep-x", "We keep X support in v2.", "\n  near: [decision/drop-x] We drop X support in v2.. If this replaces it: action=remember category=decision key=drop-x value=\"We keep X support in v2.\""},
+		{"plan", "v2-cut", "The v2 branch is cut on 2026-12-15.", ""},
+		{"release", "branch-date", "The v2 branch is cut on 2027-01-20.", "\n  near: [plan/v2-cut] "},
+		{"workflow", "deploy", "We deploy on Fridays after the soak test", ""},
+		{"process", "deploy-day", "We deploy on Mondays after the soak test", "\n  near: [workflow/deploy] "},
+		{"team", "heron", "Marta looks after the heron service on Mondays.", ""},
+		{"team", "kestrel", "Marta looks after the kestrel service on Mondays.", ""},
+	} {
+		s.now = s.now.Add(2 * time.Second)
+		got := s.remember(t, Assertion{Category: x.category, Key: x.key, Value: x.value}).Text()
+		if x.want == "" && strings.Contains(got, "\n") || !strings.Contains(got, x.want) {
+			t.Errorf("%s", got)
+		}
+	}
+}

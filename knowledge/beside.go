@@ -115,7 +115,7 @@ func fitOf(v *fact.Version, purposes []language.Purpose) (purpose language.Purpo
 		return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) })
 	}
 	demands, standing := language.Demands(v.Value) || language.Settles(v.Value), language.Practice(v.Category, v.Value)
-	key, room, value := parts(v.Key), parts(v.Category), parts(v.Value)
+	key, room, value := parts(v.Key), parts(v.Category), parts(prose.Clip(v.Value, maxUnasked))
 	value = value[:min(len(value), fitWords)]
 	for _, p := range purposes {
 		is := func(w string) bool { return slices.Contains(p.Words(), w) }

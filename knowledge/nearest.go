@@ -42,11 +42,15 @@ func withNearest(k state.Reader, now time.Time, err error) error {
 }
 
 // Nearest is the fact that an unknown name probably means, as category/key, or, where the name has no
-// key, the room. It is empty where none is near. It looks at the names of all facts that have a value.
+// key, the room. It is empty where none is near. It looks at the names of all facts
+// that have a value which is confirmed here.
 func Nearest(k state.Reader, unknown Name, now time.Time) string {
 	n := fact.IDOf(unknown.Category, unknown.Key)
 	keys, rooms, elsewhere := map[string][]string{}, []string{}, []fact.ID{}
-	for id := range k.Summaries(now) {
+	for id, x := range k.Summaries(now) {
+		if x.Unconfirmed { // a name that only others gave is a text of theirs
+			continue
+		}
 		if keys[id.Category] == nil {
 			rooms = append(rooms, id.Category)
 		}

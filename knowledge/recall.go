@@ -602,6 +602,9 @@ func (l *lookup) candidates(ctx context.Context, k state.Reader, x *state.Index,
 	c.more = c.more || read > recall.MaxRead
 	for _, v := range c.versions {
 		x := candidateOf(v)
+		if l.question.Prompt {
+			x.Value = prose.Clip(x.Value, maxUnasked)
+		}
 		since, _ := state.PeriodNow(k, v, f.now)
 		x.Since = since.From
 		if l.store.opts.LongLived {
@@ -617,6 +620,10 @@ func (l *lookup) candidates(ctx context.Context, k state.Reader, x *state.Index,
 	}
 	return c, nil
 }
+
+// maxUnasked is how many bytes of a value are read where nobody asked: a hook has no time, and what a value is about
+// stands at its beginning.
+const maxUnasked = 2 << 10
 
 // appendHits appends the hits that the list has not.
 func appendHits(list, more []index.Hit) []index.Hit {

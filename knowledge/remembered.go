@@ -84,7 +84,7 @@ type Displacement struct {
 
 // Similar is a fact under another name that might say the same or the opposite.
 type Similar struct {
-	Kind      string  `json:"kind,omitempty"` // conflict, replaced; none: it says the same
+	Kind      string  `json:"kind,omitempty"` // conflict, replaced, near; none: it says the same
 	Category  string  `json:"category"`
 	Key       string  `json:"key"`
 	Value     string  `json:"value"`
@@ -183,6 +183,11 @@ func (r Remembered) details(b *strings.Builder, call prose.Syntax) {
 	}
 	r.noteSource(b)
 	for _, s := range r.Similar {
+		if s.Kind == similarNear {
+			fmt.Fprintf(b, "\n  near: [%s/%s] %s. If this replaces it: %s", prose.Name(s.Category), prose.Name(s.Key), s.Brief(s.Value),
+				call("remember", "category", s.Category, "key", s.Key, "value", prose.Quoted(r.Value)))
+			continue
+		}
 		label := map[string]string{similarConflict: "Possible conflict", similarReplaced: "Replaced, it seems"}[s.Kind]
 		fmt.Fprintf(b, "\n  "+cmp.Or(label, "Similar")+": [%s/%s] %s. Settle it: %s", prose.Name(s.Category), prose.Name(s.Key), s.Brief(s.Value),
 			call("judge", "category", r.Category, "key", r.Key, "target", s.Category+"/"+s.Key, "verdict", "supersedes")+" (or compatible, unrelated)")

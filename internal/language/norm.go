@@ -71,7 +71,7 @@ var settledWords = map[string]bool{"stay": true, "stays": true, "remain": true, 
 
 // firstSentence is the first sentence of a text.
 func firstSentence(text string) string {
-	text = strings.TrimSpace(text)
+	text = strings.TrimSpace(text[:min(len(text), maxSentence)])
 	for i := minSentence; i < len(text); i++ {
 		if strings.IndexByte(".!?\n", text[i-1]) >= 0 && (text[i] == ' ' || text[i] == '\n') {
 			return text[:i]
@@ -79,6 +79,9 @@ func firstSentence(text string) string {
 	}
 	return text
 }
+
+// maxSentence is how many bytes of a text are read for its first sentence.
+const maxSentence = 1 << 10
 
 // normWords are the words of a sentence, in small letters.
 func normWords(text string) []string {

@@ -101,7 +101,7 @@ func names(v *fact.Version, file string) bool {
 	}
 	about := len(v.Key) + 1 + len(firstSentence(v.Value))
 	at := 0
-	text := v.Key + " " + v.Value
+	text := v.Key + " " + v.Value[:min(len(v.Value), maxNaming)]
 	for word := range strings.FieldsSeq(text) {
 		at += strings.Index(text[at:], word)
 		if !reminder.Names(word, file) || tooWide(word) {
@@ -114,6 +114,9 @@ func names(v *fact.Version, file string) bool {
 	}
 	return false
 }
+
+// maxNaming is how many bytes of a value are looked through for the name of a file.
+const maxNaming = 8 << 10
 
 // firstSentence is a text up to the first full stop.
 func firstSentence(text string) string {

@@ -57,20 +57,24 @@ type choice struct {
 	known     state.Reader
 	at, today time.Time
 	all       candidates
-	rooms     map[string]int // facts by folded room
+	rooms     map[string]int  // facts by folded room
+	ours      map[string]bool // folded rooms in which something is confirmed here
 
 	pins candidates // those that are pinned, in order
 	best candidates // those that were taken out of all, the best first: see [choice.ranked]
 }
 
 func newChoice(k state.Reader, at time.Time) *choice {
-	return &choice{known: k, at: at, today: fact.StartOfDay(at), rooms: map[string]int{}}
+	return &choice{known: k, at: at, today: fact.StartOfDay(at), rooms: map[string]int{}, ours: map[string]bool{}}
 }
 
 // add adds a version; v is nil where it was not read.
 func (c *choice) add(n fact.ID, x fact.Summary, v *fact.Version) {
 	c.all = append(c.all, &candidate{name: n, Summary: x, version: v, salience: x.Salience(c.today, fact.Retrievals{}), class: classOf(&x)})
 	c.rooms[n.Category]++
+	if !x.Unconfirmed {
+		c.ours[n.Category] = true
+	}
 }
 
 // read is the version of a candidate; nil where it cannot be read, and then the
@@ -528,15 +532,32 @@ func (o *Inputs) recorded(c *choice) (out []newsItem) {
 	})
 	for _, x := range recent[:min(len(recent), newsRead)] {
 		if v := c.read(x); v != nil && (o.News.Own == nil || !o.News.Own(v.AssertedBy)) {
-			out = append(out, newsItem{x.RecordedFrom, newsLine(v), v})
+			out = append(out, newsItem{x.RecordedFrom, newsLine(v, before(c.known.Versions(x.name), v, o.News.Since)), v})
 		}
 	}
 	return out
 }
 
-// newsLine is a new fact with its author.
-func newsLine(v *fact.Version) string {
-	return v.Category + "/" + v.Key + "=" + prose.Clip(v.Value, 120) + fact.TrustIn(v).Mark() + " (" + prose.Clip(knowledge.AuthorOf(v), 40) + ")"
+// before is the value in whose place v came since an instant; nil where there is none.
+func before(vs []*fact.Version, v *fact.Version, since time.Time) *fact.Version {
+	if v.Also {
+		return nil
+	}
+	for _, w := range slices.Backward(vs) {
+		if p, ok := fact.HeldAt(w, since); ok && p.Contains(since) && w.ID != v.ID && !w.Also && strings.TrimSpace(w.Value) != strings.TrimSpace(v.Value) {
+			return w
+		}
+	}
+	return nil
+}
+
+// newsLine is a new fact with its author, and the value that it had.
+func newsLine(v, was *fact.Version) string {
+	line := v.Category + "/" + v.Key + "=" + prose.Clip(v.Value, 120) + fact.TrustIn(v).Mark()
+	if was != nil {
+		line += ", was '" + prose.Clip(was.Value, 80) + "'" + fact.TrustIn(was).Mark()
+	}
+	return line + " (" + prose.Clip(knowledge.AuthorOf(v), 40) + ")"
 }
 
 // maxDecisions is how many recent decisions a briefing has.
@@ -718,10 +739,20 @@ func (r *Selection) mapLine(c *choice, taken map[string]int, most int) string {
 	for room, n := range taken {
 		left[room] -= n
 	}
+	foreign := 0 // a name that only others gave is a text of theirs
+	maps.DeleteFunc(left, func(room string, n int) bool {
+		if !c.ours[room] {
+			foreign += n
+		}
+		return !c.ours[room]
+	})
 	rooms := slices.SortedFunc(maps.Keys(left), func(a, b string) int { return cmp.Or(cmp.Compare(left[b], left[a]), cmp.Compare(a, b)) })
 	text := fmt.Sprintf("+%d more", r.MoreFacts)
 	if r.MorePinned > 0 {
 		text += fmt.Sprintf(" (%d pinned)", r.MorePinned)
+	}
+	if foreign > 0 {
+		text += fmt.Sprintf(" (%d unconfirmed)", foreign)
 	}
 	const end = " (ctx_recall)\n"
 	separator := ": "

@@ -18,8 +18,9 @@ import (
 // Room is a category with what it holds.
 type Room struct {
 	Category string `json:"category"`
-	Facts    int    `json:"facts"`              // current and active
-	Archived int    `json:"archived,omitempty"` // current, outside the active set
+	Facts    int    `json:"facts"`                 // current and active
+	Archived int    `json:"archived,omitempty"`    // current, outside the active set
+	Foreign  bool   `json:"unconfirmed,omitempty"` // nothing in it is confirmed here, so that its name is a text of others
 }
 
 // RoomList is every room of a project, the fullest first.
@@ -49,7 +50,9 @@ func Rooms(ctx context.Context, s *knowledge.Store, q RoomQuery) (RoomList, erro
 		}
 		then := counter{}
 		for _, v := range st.Matching(&state.Filter{Now: now, AsOf: t.Time, Archived: true}) {
-			then.room(st, fact.IDOf(v.Category, v.Key)).Facts++
+			r := then.room(st, fact.IDOf(v.Category, v.Key))
+			r.Facts++
+			r.Foreign = r.Foreign && fact.Unconfirmed(v)
 		}
 		r.Rooms = then.rooms()
 		return nil
@@ -71,6 +74,7 @@ func RoomsOf(k state.Reader, now time.Time) []Room {
 			continue
 		}
 		r := c.room(k, n)
+		r.Foreign = r.Foreign && x.Unconfirmed
 		switch {
 		case x.Archived:
 			r.Archived++
@@ -90,7 +94,7 @@ type counter map[string]*Room
 
 func (c counter) room(facts state.Facts, n fact.ID) *Room {
 	if c[n.Category] == nil {
-		c[n.Category] = &Room{Category: facts.Room(n.Category)}
+		c[n.Category] = &Room{Category: facts.Room(n.Category), Foreign: true}
 	}
 	return c[n.Category]
 }
@@ -107,6 +111,14 @@ func (c counter) rooms() []Room {
 	return out
 }
 
+// mark is what stands after the name of a room of others.
+func (r Room) mark() string {
+	if r.Foreign {
+		return "?"
+	}
+	return ""
+}
+
 // Text gives the answer's lines.
 func (r RoomList) Text() string {
 	if len(r.Rooms) == 0 {
@@ -115,7 +127,7 @@ func (r RoomList) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Knowledge Rooms (%s):", prose.Count(len(r.Rooms), "room"))
 	for _, room := range r.Rooms {
-		fmt.Fprintf(&b, "\n  [%s] %s", prose.Name(room.Category), prose.Count(room.Facts, "fact"))
+		fmt.Fprintf(&b, "\n  [%s]%s %s", prose.Name(room.Category), room.mark(), prose.Count(room.Facts, "fact"))
 		if room.Archived > 0 {
 			fmt.Fprintf(&b, ", %d archived", room.Archived)
 		}

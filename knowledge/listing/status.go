@@ -104,7 +104,7 @@ func (r StoreStatus) TextIn(call prose.Syntax) string {
 	if len(r.Rooms) > 0 {
 		rooms := make([]string, len(r.Rooms))
 		for i, room := range r.Rooms {
-			rooms[i] = fmt.Sprintf("%s(%d)", prose.Name(room.Category), room.Facts)
+			rooms[i] = fmt.Sprintf("%s%s(%d)", prose.Name(room.Category), room.mark(), room.Facts)
 		}
 		fmt.Fprintf(&b, "\nRooms: %s", strings.Join(rooms, ", "))
 	}

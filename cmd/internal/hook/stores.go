@@ -141,11 +141,19 @@ func (s *Session) authors(p *Stores) []string {
 	return own
 }
 
-// Asserted lists the ids of the current versions of a fact.
+// Asserted lists the ids of the current versions of a fact that the session itself asserted just now. A call that failed
+// stored nothing, and what others said under that name was not told by it.
 func (p *Stores) Asserted(ctx context.Context, category, key string) (ids []string, err error) {
+	own := p.session.authors(p)
+	if n, err := p.present(ctx); err == nil && n.self != "" {
+		own = append(own, n.self)
+	}
+	since := p.session.event.At.Add(-callWindow)
 	r, err := p.Facts.Recall(ctx, knowledge.Question{Category: category, Key: key, Prompt: true})
 	for _, f := range r.Facts {
-		ids = append(ids, f.ID)
+		if slices.ContainsFunc(f.Version.Sources, func(x formats.Source) bool { return slices.Contains(own, x.By) && x.At.After(since) }) {
+			ids = append(ids, f.ID)
+		}
 	}
 	return ids, err
 }
