@@ -293,6 +293,43 @@ func findings(ctx context.Context, s *Store, since time.Time) ([]Finding, error)
 	return s.opts.Findings.Findings(ctx, since)
 }
 
+// LoggedDecisions lists decisions of diaries that are no facts yet, the newest first, at most so many: those
+// that were logged since the last consolidation. It leaves out what is believed, withdrawn or unsure.
+func LoggedDecisions(ctx context.Context, s *Store, most int) (out []Finding, err error) {
+	if s.opts.Findings == nil {
+		return nil, nil
+	}
+	var since time.Time
+	err = s.ViewSome(ctx, func(k state.Reader, _ time.Time) error {
+		last, _ := k.Last(state.NoteConsolidate)
+		since = last.Timestamp
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	found, err := findings(ctx, s, since)
+	found = slices.DeleteFunc(found, func(f Finding) bool {
+		return f.Kind != "decision" || !strings.HasPrefix(f.Ref, diaryRef) || !f.At.After(since) || isUnsure(f.Text) || strings.TrimSpace(f.Text) == ""
+	})
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	err = s.ViewSome(ctx, func(k state.Reader, now time.Time) error {
+		out = nil
+		for _, f := range slices.Backward(found) {
+			believed := slices.ContainsFunc(k.Valued(f.Text), func(n fact.ID) bool {
+				return slices.ContainsFunc(fact.AllCurrent(k.Versions(n), now), func(v *fact.Version) bool { return hasValue(v, f.Text) })
+			})
+			if len(out) < most && !believed && !withdrawn(k, f) {
+				out = append(out, f)
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
 // unpromoted lists what no fact stems from yet, the newest first.
 func unpromoted(st *state.State, found []Finding) []Finding {
 	if len(found) == 0 {
@@ -309,9 +346,8 @@ func unpromoted(st *state.State, found []Finding) []Finding {
 		if f.Kind == discovery {
 			f.Kind = "finding"
 		}
-		withdrawn := isWithdrawn(st, fact.IDOf(f.Kind, fact.Slug(f.Text))) || isWithdrawn(st, fact.IDOf(f.Kind, fact.FirstWords(f.Text)))
 		solved := f.Kind == kindBlocker && solution(found, f.Text, f.At) != nil
-		if !taken[f.Ref] && !withdrawn && !solved && confidenceOf[f.Kind] > 0 && strings.TrimSpace(f.Text) != "" {
+		if !taken[f.Ref] && !withdrawn(st.Reader(), f) && !solved && confidenceOf[f.Kind] > 0 && strings.TrimSpace(f.Text) != "" {
 			out = append(out, f)
 		}
 	}
@@ -319,8 +355,13 @@ func unpromoted(st *state.State, found []Finding) []Finding {
 	return out
 }
 
+// withdrawn reports whether the fact that an entry would become was withdrawn or erased.
+func withdrawn(k state.Reader, f Finding) bool {
+	return isWithdrawn(k, fact.IDOf(f.Kind, fact.Slug(f.Text))) || isWithdrawn(k, fact.IDOf(f.Kind, fact.FirstWords(f.Text)))
+}
+
 // isWithdrawn reports whether a fact was withdrawn or erased.
-func isWithdrawn(st *state.State, n fact.ID) bool {
+func isWithdrawn(st state.Reader, n fact.ID) bool {
 	vs := st.Versions(n)
 	withdrawn := len(vs) > 0 && !slices.ContainsFunc(vs, func(v *fact.Version) bool { return v.RetractedAt == nil })
 	_, erased := st.Erased(n)

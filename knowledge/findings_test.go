@@ -11,6 +11,7 @@ import (
 
 	. "leanctx/knowledge"
 	"leanctx/knowledge/advice"
+	"leanctx/knowledge/briefing"
 )
 
 // notes are findings that are always the same.
@@ -193,5 +194,42 @@ func TestEraseNamesCopies(t *testing.T) {
 		if told := len(s.Notices()) > 0; told != (tt.n.broken != nil || tt.k.broken != nil) {
 			t.Errorf("a notice: %v", told)
 		}
+	}
+}
+
+// A decision of a diary is told as a recent one as long as it is no fact. Then the fact is told, and a search gives it once.
+func TestDecisionsOfDiariesAreRecent(t *testing.T) {
+	list := []Finding{
+		{"decision", "Ship the importer in May", "cursor-a3f8", "diary:cursor-a3f8/1", noted},
+		{"decision", "Perhaps use Kafka for events?", "cursor-a3f8", "diary:cursor-a3f8/2", noted.Add(time.Minute)},
+		{"decision", "Posted to one agent", "cursor-a3f8", "message:3", noted.Add(2 * time.Minute)},
+		{"decision", "PostgreSQL 16.", "cursor-a3f8", "diary:cursor-a3f8/4", noted.Add(3 * time.Minute)},
+		{"discovery", "Found N+1 queries", "cursor-a3f8", "diary:cursor-a3f8/5", noted.Add(4 * time.Minute)},
+		{"decision", "Drop the old <b>API</b>", "claude-1acc", "diary:claude-1acc/1", noted.Add(5 * time.Minute)},
+	}
+	s := testStore(t, &Options{Findings: notes{list: list}})
+	s.now = noted.Add(time.Hour)
+	s.remember(t, Assertion{Category: "arch", Key: "db", Value: "PostgreSQL 16"})
+	recent := func() []string {
+		t.Helper()
+		b, err := briefing.Wakeup(t.Context(), s.Store, briefing.Query{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.Decisions
+	}
+	if d := cmp.Diff([]string{"Drop the old <b>API</b> [? unconfirmed]", "Ship the importer in May [? unconfirmed]"}, recent()); d != "" {
+		t.Error(d)
+	}
+	if _, err := Consolidate(t.Context(), s.Store, Promotion{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := recent(); len(got) != 0 { // they stand in their rooms
+		t.Errorf("what is a fact is told twice: %q", got)
+	}
+	l := Library{Own: s.Store}
+	r, err := l.Search(t.Context(), Lookup{Query: "ship the importer in May"})
+	if err != nil || strings.Count(r.Text(), "Ship the importer") != 1 || !strings.Contains(r.Text(), "[decision/") {
+		t.Errorf("%v\n%s", err, r.Text())
 	}
 }

@@ -2,6 +2,8 @@ package knowledge_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -73,5 +75,34 @@ func TestHealthMakesNoIndex(t *testing.T) {
 	r := must[advice.Report](t)(advice.Health(t.Context(), s.Store, NoArgs{}))
 	if made := s.Condition().Index.Pending; made != 0 || r.Index != "in memory, 1 fact" {
 		t.Errorf("%d facts were analysed; index: %s", made, r.Index)
+	}
+}
+
+// What stands in place of the index is named: everything works without one, and slower.
+func TestWhatKeepsTheIndexAwayIsNamed(t *testing.T) {
+	for name, put := range map[string]func(string) error{
+		"a file":       func(path string) error { return os.WriteFile(path, []byte("x"), 0o600) },
+		"a link":       func(path string) error { return os.Symlink(filepath.Join(filepath.Dir(path), "nowhere"), path) },
+		"nothing":      func(string) error { return nil },
+		"an empty one": func(path string) error { return os.Mkdir(path, 0o700) },
+	} {
+		s := testStore(t, nil)
+		s.remember(t, Assertion{Category: "arch", Key: "db", Value: "PostgreSQL 16"})
+		path := filepath.Join(s.dir, "index")
+		if err := put(path); err != nil {
+			t.Logf("%s: %v", name, err)
+			continue
+		}
+		r, err := advice.Health(t.Context(), s.Store, NoArgs{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Compact(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Join(s.Notices(), "\n")
+		if want := name[:2] == "a "; (r.IndexBlocked != "") != want || strings.Contains(r.Index, "alone") != want || strings.Contains(said, "move that away") != want || want && !strings.Contains(said, path) {
+			t.Errorf("%s: %q, %q, %q", name, r.IndexBlocked, r.Index, said)
+		}
 	}
 }

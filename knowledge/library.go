@@ -113,7 +113,11 @@ func (r *Results) from(ctx context.Context, s *Store, own bool) error {
 	}
 	project := filepath.Base(s.opts.ProjectRoot)
 	told := map[string]bool{}
+	facts := map[string]bool{} // by what their sources name: entries that are facts by now
 	add := func(f *Found) {
+		for _, src := range f.Version.Sources {
+			facts[src.Ref] = true
+		}
 		if (own || f.Version.Privacy != PrivacyProjectOnly) && !told[f.ID] {
 			told[f.ID] = true
 			x := Result{Category: f.Category, Key: f.Key, Value: f.Value, Project: project, Confidence: f.Confidence, Score: f.Score, Trust: f.Trust}
@@ -142,7 +146,7 @@ func (r *Results) from(ctx context.Context, s *Store, own bool) error {
 	}
 	entries = slices.DeleteFunc(entries, func(e Finding) bool {
 		_, _, ok := session(e.Kind)
-		return !ok || !own && !strings.HasPrefix(e.Ref, diaryRef)
+		return !ok || facts[e.Ref] || !own && !strings.HasPrefix(e.Ref, diaryRef)
 	})
 	near, err := l.nearEntries(ctx, entries)
 	if err != nil {

@@ -311,13 +311,14 @@ func (s *Store) Warn(format string, args ...any) { s.notices.Add(format, args...
 type Condition struct {
 	Journal  journal.Stats     // sizes
 	Index    state.IndexStatus // the text index
+	Blocked  error             // why no index can be kept on disk; nil: one can
 	Warnings []journal.Warning // what was found damaged
 	Witness  string            // the file that says that something was remembered here; empty if there is none
 }
 
 // Condition tells how the files are.
 func (s *Store) Condition() Condition {
-	return Condition{s.log.Stats(), s.log.IndexStatus(), s.log.Warnings(), s.witness.found()}
+	return Condition{s.log.Stats(), s.log.IndexStatus(), s.log.IndexBlocked(), s.log.Warnings(), s.witness.found()}
 }
 
 // OpenIndex opens the text index and searches it, so that [Store.Condition] tells how it is: an index
@@ -406,6 +407,9 @@ func (s *Store) Compact(ctx context.Context) (err error) {
 	}
 	if err := s.log.Compact(ctx); err != nil {
 		return err
+	}
+	if err := s.log.IndexBlocked(); err != nil {
+		s.Warn("the text index is in memory alone: %v; move that away", err)
 	}
 	return derive(ctx, s, nil)
 }

@@ -20,7 +20,7 @@ import (
 // The cache is one file: a line that names the format, the CRC-32 of the rest, and the rest in
 // gob.
 const (
-	cacheMagic = "lean-ctx map 9\n"
+	cacheMagic = "lean-ctx map 10\n"
 	maxCache   = 1 << 30 // bytes; what is larger is not ours
 )
 

@@ -258,13 +258,13 @@ func (r *ranking) prior(i int) float64 {
 // counts. A commit of many files counts less for each.
 func (r *ranking) commitScores() []float64 {
 	out := make([]float64, len(r.entries))
-	query := source.Query(r.task)
+	query := source.Subject(r.task)
 	if len(query) == 0 || len(r.commits) == 0 {
 		return out
 	}
 	commits, in := make([][]uint32, len(r.commits)), map[uint32]float64{}
 	for i, c := range r.commits {
-		commits[i] = source.Query(c.Subject)
+		commits[i] = source.Subject(c.Subject)
 		for _, t := range commits[i] {
 			in[t]++
 		}

@@ -37,6 +37,28 @@ func TestWhatCommitsSay(t *testing.T) {
 	}
 }
 
+// A word of the task finds files whose names have its short form.
+func TestShortFormsInPaths(t *testing.T) {
+	l := newLand(t)
+	for _, name := range []string{"src/auth.ts", "src/auth/session.ts", "lib/config.go", "lib/import.go", "lib/repo.go", "lib/author.go", "web/perf/run.go"} {
+		l.write(name, "package x\n")
+	}
+	for i := range 9 {
+		l.write(fmt.Sprintf("docs/n%d.md", i), "# Note\n")
+	}
+	for task, want := range map[string][]string{
+		"Fix authentication": {"src/auth.ts", "src/auth/session.ts"}, "configuration": {"lib/config.go"}, "the repository": {"lib/repo.go"},
+		"performance": {"web/perf/run.go"}, "AUTHENTICATION middleware": {"src/auth.ts", "src/auth/session.ts"},
+	} {
+		o := l.see(Inquiry{Task: task}, nil)
+		got := listedPaths(o.Critical, o.Important)
+		slices.Sort(got)
+		if !cmp.Equal(got, want) {
+			t.Errorf("%s: %q, want %q\n%s", task, got, want, o.Text())
+		}
+	}
+}
+
 // Without a task a file counts by what is public in it. A package of one small file does not come
 // before the large one that the project is about, though all import it.
 func TestWhatDefinesMuchComesFirst(t *testing.T) {

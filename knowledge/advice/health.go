@@ -38,6 +38,7 @@ type Report struct {
 	WithoutQuestions int                     `json:"without_questions"` // active facts, patterns and gotchas that have no stored questions
 	Maintenance      *formats.Insight        `json:"maintenance,omitempty"`
 	Index            string                  `json:"index"`
+	IndexBlocked     string                  `json:"index_blocked,omitempty"`     // why no index can be kept on disk
 	Journal          int64                   `json:"journal_overgrown,omitempty"` // its bytes, when it is so long that it slows every command
 	Clock            string                  `json:"clock,omitempty"`             // the newest commit is dated in the future
 	Damage           []string                `json:"damage"`
@@ -122,7 +123,10 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.NoArgs) (r Repo
 	if x := &files.Index; !x.Stored && x.Pending == 0 { // it was not opened
 		x.Pending = facts
 	}
-	r.Index = indexStatus(files.Index)
+	if r.Index = indexStatus(files.Index); files.Blocked != nil {
+		r.IndexBlocked = files.Blocked.Error()
+		r.Index = fmt.Sprintf("in memory alone, %s: %s", prose.Count(files.Index.Pending, "fact"), r.IndexBlocked)
+	}
 	r.damage(ctx, s, files)
 	if unopened != nil && err == nil {
 		r.Damage = append(r.Damage, "the text index cannot be opened: "+unopened.Error())

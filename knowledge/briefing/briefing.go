@@ -147,6 +147,8 @@ type Inputs struct {
 	News    News
 	Client  string // whose session begins; empty: not known
 
+	Logged []knowledge.Finding // decisions of diaries that are no facts yet, the newest first
+
 	Tasks  knowledge.Tasks
 	Agents []string // at work, as id(role)
 	Unread int      // messages the caller has not read
@@ -188,6 +190,9 @@ func (o *Inputs) gather(ctx context.Context, s *knowledge.Store, files []string)
 // present is the briefing of what holds now. files are those that the work is about.
 func (o *Inputs) present(ctx context.Context, s *knowledge.Store, files []string) (r Selection, err error) {
 	o.gather(ctx, s, files)
+	if o.Logged, err = knowledge.LoggedDecisions(ctx, s, maxDecisions); err != nil && ctx.Err() == nil {
+		s.Warn("the decisions of diaries are not known: %v", err)
+	}
 	err = s.ViewSome(ctx, func(k state.Reader, now time.Time) error {
 		c := newChoice(k, now)
 		for n, x := range k.Summaries(now) {

@@ -281,7 +281,7 @@ const (
 func (o *Inputs) selection(c *choice) Selection {
 	k := c.known
 	gotchas, worst, told := o.gotchaLines(c)
-	news, decisions := o.news(c), c.decisions()
+	news, decisions := o.news(c), o.decisions(c)
 	all := Selection{
 		Decisions: texts(decisions), Gotchas: gotchas, Reminders: o.dueLines(k.Reminders, c.today),
 		Tasks: o.Tasks.Own, NextTask: o.Tasks.Next, LastTask: prose.Clip(o.Tasks.Last, 120), Agents: o.Agents, Unread: o.Unread,
@@ -365,7 +365,7 @@ func (o *Inputs) selection(c *choice) Selection {
 	for _, x := range r.Chosen {
 		r.Facts = append(r.Facts, x.Category+"/"+x.Key)
 	}
-	decisions = slices.DeleteFunc(decisions[:len(r.Decisions)], func(v *fact.Version) bool { return taken.shown[v.ID] || inNews[v.ID] })
+	decisions = slices.DeleteFunc(decisions[:len(r.Decisions)], func(d decision) bool { return d.id != "" && (taken.shown[d.id] || inNews[d.id]) })
 	r.Decisions = texts(decisions)
 	return r
 }
@@ -563,8 +563,14 @@ func newsLine(v, was *fact.Version) string {
 // maxDecisions is how many recent decisions a briefing has.
 const maxDecisions = 3
 
+// decision is a fact, or an entry of a diary that is none yet and has no id.
+type decision struct {
+	id, text string
+	at       time.Time
+}
+
 // decisions are the newest ones, the newest first.
-func (c *choice) decisions() (out []*fact.Version) {
+func (o *Inputs) decisions(c *choice) (out []decision) {
 	var list []*candidate
 	for _, x := range c.all {
 		if !x.Decision {
@@ -578,16 +584,20 @@ func (c *choice) decisions() (out []*fact.Version) {
 	}
 	for _, x := range list {
 		if v := c.read(x); v != nil {
-			out = append(out, v)
+			out = append(out, decision{v.ID, prose.Clip(v.Value, 120) + fact.TrustIn(v).Mark(), x.Period.From})
 		}
 	}
-	return out
+	for _, f := range o.Logged {
+		out = append(out, decision{"", prose.Clip(f.Text, 120) + fact.Trust{Unconfirmed: true}.Mark(), f.At})
+	}
+	slices.SortStableFunc(out, func(a, b decision) int { return b.at.Compare(a.at) })
+	return out[:min(len(out), maxDecisions)]
 }
 
-func texts(decisions []*fact.Version) []string {
+func texts(decisions []decision) []string {
 	out := make([]string, len(decisions))
-	for i, v := range decisions {
-		out[i] = prose.Clip(v.Value, 120) + fact.TrustIn(v).Mark()
+	for i, d := range decisions {
+		out[i] = d.text
 	}
 	return out
 }

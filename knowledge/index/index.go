@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -58,6 +60,25 @@ func Open(dir string, o *Options) (*Index, error) {
 func Exists(dir string) bool {
 	names, err := generations(dir)
 	return err == nil && len(names) > 0
+}
+
+// Blocked says what keeps an index from being kept in a directory that is there: it is none, or cannot be read.
+func Blocked(dir string) error {
+	if _, err := os.Lstat(dir); err != nil {
+		return nil // it is made when it is needed
+	}
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return &fs.PathError{Op: "open", Path: dir, Err: errors.New("not a directory")}
+	}
+	f, err := os.Open(dir)
+	if err == nil {
+		err = f.Close()
+	}
+	return err
 }
 
 // Fork is an index of its own on the generation that x has on disk, without what Apply brought.

@@ -340,6 +340,9 @@ func docsOf(s *State) iter.Seq[index.Doc] {
 	}
 }
 
+// IndexBlocked says why no index can be kept on disk; nil: one can, or it is there.
+func (l *Log) IndexBlocked() error { return index.Blocked(l.index.dir) }
+
 // IndexStatus tells about the text index.
 type IndexStatus struct {
 	At      time.Time // of the newest commit that the index on disk has

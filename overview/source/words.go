@@ -45,14 +45,40 @@ func (t *terms) path(name string) {
 		if b := beginning(token); b != "" {
 			t.hash(hashed(b), weighBeginning)
 		}
+		if token.Kind == words.Word && len(written(token)) >= leastShort {
+			t.hash(hashed(short(written(token))), weighBeginning)
+		}
 	})
 }
+
+// leastShort is the fewest letters of a short form.
+const leastShort = 4
+
+// short is the term of a word of a path that may be the short form of a longer one, so that
+// "authentication" finds auth.ts.
+func short(word string) string { return "<" + word }
+
+// shortForms are the terms of the words that a long word may be shortened to: by two fifths at least, or they
+// would be other words.
+func shortForms(t words.Token) (out []string) {
+	w := written(t)
+	for n := leastShort; t.Kind == words.Word && 5*n <= 3*len(w); n++ {
+		if w[n-1] >= 0x80 {
+			return nil
+		}
+		out = append(out, short(w[:n]))
+	}
+	return out
+}
+
+// written is a word as it was written, in lower case.
+func written(t words.Token) string { return strings.ToLower(cmp.Or(t.Written, t.Term)) }
 
 // beginning is the prefix that represents all words with it, so that "benchmark"
 // finds bench/. It is empty for a short word.
 func beginning(t words.Token) string {
 	const letters = 5
-	w := strings.ToLower(cmp.Or(t.Written, t.Term))
+	w := written(t)
 	if t.Kind != words.Word || len(w) < letters || w[letters-1] >= 0x80 {
 		return ""
 	}
@@ -95,7 +121,13 @@ func (t *terms) list() []Term {
 
 // Query are the terms of a text that somebody asks with: each once, without
 // the words that every task has.
-func Query(s string) (out []uint32) {
+func Query(s string) []uint32 { return termsOf(s, true) }
+
+// Subject are the terms of a text that says what was done, to be compared with those of a question of the
+// same kind: without the forms that words may have in a path.
+func Subject(s string) []uint32 { return termsOf(s, false) }
+
+func termsOf(s string, forPaths bool) (out []uint32) {
 	add := func(term string) {
 		if h := hashed(term); !slices.Contains(out, h) {
 			out = append(out, h)
@@ -108,6 +140,11 @@ func Query(s string) (out []uint32) {
 		add(t.Term)
 		if b := beginning(t); b != "" {
 			add(b)
+		}
+		if forPaths {
+			for _, s := range shortForms(t) {
+				add(s)
+			}
 		}
 	})
 	return out

@@ -195,7 +195,11 @@ func (x *examination) store(ctx context.Context) {
 	default:
 		x.fine("store", fmt.Sprintf("%s, %s contradictory, no damage", prose.Count(h.Facts, "fact"), prose.Count(len(h.Contradictions), "pair")))
 	}
-	x.fine("index", h.Index)
+	if h.IndexBlocked != "" {
+		x.problem("index", h.Index, "move that away, then lean-ctx compact makes the index")
+	} else {
+		x.fine("index", h.Index)
+	}
 	x.repository(ctx, sc)
 }
 

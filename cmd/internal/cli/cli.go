@@ -187,12 +187,15 @@ func group(c *cobra.Command, args []string) error {
 		Problem: fmt.Sprintf("unknown command %q for %s", args[0], c.CommandPath()),
 		Hint:    fmt.Sprintf("%s --help lists the commands", c.CommandPath()),
 	}
+	words := args[1:]
 	others := elsewhere(c, args[0])
-	if near := suggest(c, args[0]); near != "" && len(others) == 0 {
+	if near := grouped(c, args); near != "" {
+		others, words = []string{near}, args[2:]
+	} else if near := suggest(c, args[0]); near != "" && len(others) == 0 {
 		others = []string{c.CommandPath() + " " + near}
 	}
-	if len(others) == 1 && takes(c.Root(), others[0], args[1:]) { // the same call of the other command
-		for _, w := range args[1:] {
+	if len(others) == 1 && takes(c.Root(), others[0], words) { // the same call of the other command
+		for _, w := range words {
 			others[0] += " " + op.ShellWord(w)
 		}
 	}
@@ -200,6 +203,26 @@ func group(c *cobra.Command, args []string) error {
 		e.Hint = fmt.Sprintf("did you mean %s?", strings.Join(others, " or "))
 	}
 	return e
+}
+
+// grouped is the command that the second word names in the group that the first one nearly names: sessions
+// list. It is empty if there is none.
+func grouped(c *cobra.Command, args []string) string {
+	if len(args) < 2 {
+		return ""
+	}
+	name := suggest(c, args[0])
+	for _, x := range c.Commands() {
+		if x.Name() != name {
+			continue
+		}
+		for _, sub := range x.Commands() {
+			if sub.Name() == args[1] && sub.IsAvailableCommand() {
+				return sub.CommandPath()
+			}
+		}
+	}
+	return ""
 }
 
 // takes reports whether a command, named by its whole path, takes so many words.

@@ -157,6 +157,8 @@ func TestUsage(t *testing.T) {
 		{"knowledge|rember|x", `unknown command "rember" for lean-ctx knowledge`, "did you mean lean-ctx knowledge remember x?"},
 		{"knowledge|store|x", `unknown command "store" for lean-ctx knowledge`, "did you mean lean-ctx knowledge remember x?"},
 		{"knowlege|remember|x", `unknown command "knowlege" for lean-ctx`, "did you mean lean-ctx knowledge remember x?"},
+		{"knowledges|remember|x y", `unknown command "knowledges" for lean-ctx`, `did you mean lean-ctx knowledge remember "x y"?`},
+		{"knowledge|fail|x", "unexpected argument", "lean-ctx knowledge fail --help says what it takes"},
 		{"fail", `unknown command "fail" for lean-ctx`, "did you mean lean-ctx knowledge fail?"},
 		{"knowledge|overview", `unknown command "overview" for lean-ctx knowledge`, "did you mean lean-ctx overview?"},
 		{"zzzzzz", `unknown command "zzzzzz" for lean-ctx`, "lean-ctx --help lists the commands"},

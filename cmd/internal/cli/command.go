@@ -284,6 +284,9 @@ func (k *call) tooMany(c *cobra.Command, rest []string, some bool) error {
 	if some {
 		e.Hint = "put a value of several words in quotes: " + k.example()
 	}
+	if e.Hint == "" {
+		e.Hint = c.CommandPath() + " --help says what it takes"
+	}
 	return e
 }
 
