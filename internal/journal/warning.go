@@ -130,10 +130,13 @@ func aheadWarning(file string, at time.Time) Warning {
 // offlineWarning is about a copy that may be old. A time that ended is no sign that the server is
 // away: what is new may only be large.
 func offlineWarning(remote string, err error, at time.Time) Warning {
-	copied := at.UTC().Format(time.RFC3339)
-	text := fmt.Sprintf("newer commits were not looked for, this is the copy of %s: %v.", copied, err)
+	copied := "this is the copy of " + at.UTC().Format(time.RFC3339)
+	if at.IsZero() {
+		copied = "this copy is empty"
+	}
+	text := fmt.Sprintf("newer commits were not looked for, %s: %v.", copied, err)
 	if errors.Is(err, context.DeadlineExceeded) {
-		text = fmt.Sprintf("newer commits did not come in time, this is the copy of %s: %s.", copied, remote)
+		text = fmt.Sprintf("newer commits did not come in time, %s: %s.", copied, remote)
 	}
 	return Warning{Kind: Offline, Text: text}
 }

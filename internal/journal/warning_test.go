@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 )
@@ -33,5 +34,8 @@ func TestOfflineWarning(t *testing.T) {
 		if got := offlineWarning("team x at host:1", c.err, at); got.Text != c.want || got.Kind != Offline {
 			t.Errorf("%s: %s\nwant %s", got.Kind, got.Text, c.want)
 		}
+	}
+	if got := offlineWarning("x", ErrOffline, time.Time{}).Text; strings.Contains(got, "0001") || !strings.Contains(got, "this copy is empty") {
+		t.Error(got)
 	}
 }
