@@ -120,6 +120,14 @@ func TestOddEntriesAreNamed(t *testing.T) {
 			}
 		}
 	}
+	for odd, want := range map[string]string{
+		`{"type":"entity","name":"a","observations":"c"}`: "line 2: observations is text, not a list",
+		`{"type":"entity","name":"a","observations":[7]}`: "line 2: observations is a number, not text", `[]`: "line 2: is a list, not an object", `{`: "line 2: is no JSON: unexpected end of JSON input",
+	} {
+		if m := parse(t, File{"memory.jsonl", []byte(entity + "\n" + odd)}); len(m.Bad) != 1 || m.Bad[0].Error() != want {
+			t.Errorf("%s: %q, want %s", odd, m.Bad, want)
+		}
+	}
 	m := parse(t, File{"e.json", []byte(strings.Replace(engramText, `"observations":[`, `"observations":[{"id":0,"content":7},`, 1))})
 	if len(m.Records) != 2 || len(m.Bad) != 1 {
 		t.Errorf("%q", facts(m))

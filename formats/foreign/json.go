@@ -3,7 +3,9 @@ package foreign
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -132,7 +134,7 @@ func (b *builder) memoryServer(text []byte) error {
 		}
 		var l entry
 		if err := json.Unmarshal(raw, &l); err != nil {
-			b.bad(n, err)
+			b.bad(n, plain(err))
 			continue
 		}
 		switch {
@@ -279,12 +281,35 @@ func elements[T any](b *builder, list []json.RawMessage) (out []T) {
 	for i, raw := range list {
 		var x T
 		if err := json.Unmarshal(raw, &x); err != nil {
-			b.m.Bad = append(b.m.Bad, formats.BadLine{Position: formats.Position{Element: i + 1}, Err: err})
+			b.m.Bad = append(b.m.Bad, formats.BadLine{Position: formats.Position{Element: i + 1}, Err: plain(err)})
 			continue
 		}
 		out = append(out, x)
 	}
 	return out
+}
+
+// plain says in plain words what is wrong with a JSON text.
+func plain(err error) error {
+	e, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok {
+		return fmt.Errorf("is no JSON: %w", err)
+	}
+	wanted := "text"
+	switch e.Type.Kind() {
+	case reflect.Slice:
+		wanted = "a list"
+	case reflect.Struct, reflect.Map:
+		wanted = "an object"
+	}
+	given, ok := map[string]string{"string": "text", "bool": "true or false", "array": "a list", "object": "an object", "number": "a number"}[e.Value]
+	if !ok { // number 7
+		given = e.Value
+	}
+	if e.Field == "" {
+		return fmt.Errorf("is %s, not %s", given, wanted)
+	}
+	return fmt.Errorf("%s is %s, not %s", strings.ToLower(e.Field), given, wanted)
 }
 
 func (b *builder) bad(line int, err error) {

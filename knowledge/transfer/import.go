@@ -78,7 +78,7 @@ func badLine(at formats.Position, problem string) BadLine {
 }
 
 func (b BadLine) String() string {
-	if b.Line == 0 {
+	if b.Line == 0 && b.Element == 0 {
 		return b.Problem
 	}
 	return formats.Position{Line: b.Line, Element: b.Element}.String() + ": " + b.Problem
