@@ -19,8 +19,9 @@ type Rule struct {
 
 // Redactor finds secrets and takes them out. It is safe for concurrent use.
 type Redactor struct {
-	rules  []matcher
-	filter prefilter
+	rules      []matcher
+	filter     prefilter
+	repository func() []RepositoryRule // nil: none
 }
 
 // marker is the expression of what replaces a secret; its group is a rule's ID.
@@ -149,11 +150,19 @@ func (r *Redactor) findIn(text string) (spans []span) {
 			spans = m.find(text, low, spans)
 		}
 	}
+	if r.repository != nil {
+		for _, rule := range r.repository() {
+			spans = rule.find(text, low, spans)
+		}
+	}
 	if len(spans) == 0 {
 		return nil
 	}
 	marks := marker().FindAllStringSubmatchIndex(text, -1)
-	marks = slices.DeleteFunc(marks, func(m []int) bool { return !r.has(text[m[2]:m[3]]) })
+	marks = slices.DeleteFunc(marks, func(m []int) bool {
+		id := text[m[2]:m[3]]
+		return id != ofRepository.id && !r.has(id)
+	})
 	return slices.DeleteFunc(spans, func(s span) bool { // part of a marker, or nothing but markers
 		at, _ := slices.BinarySearchFunc(marks, s.start, func(m []int, start int) int { return m[1] - start - 1 })
 		for ; at < len(marks) && marks[at][0] <= s.start; at++ {
@@ -161,6 +170,12 @@ func (r *Redactor) findIn(text string) (spans []span) {
 		}
 		return s.start >= s.end
 	})
+}
+
+// WithRepository is the Redactor with rules that a repository brings. They are asked for when a text
+// is first cleaned.
+func (r *Redactor) WithRepository(rules func() []RepositoryRule) *Redactor {
+	return &Redactor{rules: r.rules, filter: r.filter, repository: sync.OnceValue(rules)}
 }
 
 // BuiltIn has the built-in rules alone.

@@ -109,7 +109,7 @@ func TestSettingsAreThoseOfTheCallsProject(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(other, ".lean-ctx.json"), []byte(rule), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for project, want := range map[string]string{other: "see [REDACTED:ticket]", filepath.Join(dir, "my-app"): "see SEC-123456"} {
+	for project, want := range map[string]string{other: "see [REDACTED:repository]", filepath.Join(dir, "my-app"): "see SEC-123456"} {
 		_, out, _ := do(t, "", "knowledge", "remember", "see SEC-123456", "-c", "ops", "-k", "ticket", "--project", project)
 		if !strings.Contains(out, want) {
 			t.Errorf("%s: got %q, want %q", project, out, want)
@@ -135,7 +135,7 @@ func TestSettingsAfterASearchAreThoseOfTheCallsProject(t *testing.T) {
 	c := dial(t, serving(t), "")
 	c.must("ctx_recall", `{"action":"search","query":"blue"}`)
 	got := c.must("ctx_task", fmt.Sprintf(`{"action":"create","title":"see SEC-123456","project":%q}`, other))
-	if !strings.Contains(got, "see [REDACTED:ticket]") {
+	if !strings.Contains(got, "see [REDACTED:repository]") {
 		t.Error(got)
 	}
 }

@@ -81,8 +81,8 @@ func (x *examination) examine(ctx context.Context) {
 		x.problem("configuration", err.Error(), "fix the file")
 		return
 	}
-	if len(settings.Repository) > 0 {
-		x.problem("configuration", strings.Join(settings.Repository, "; "), "change the file, or put what you want into "+x.stores.config.UserFile())
+	if idle := settings.Ineffective(); len(idle) > 0 {
+		x.problem("configuration", strings.Join(idle, "; "), "change the file, or put what you want into "+x.stores.config.UserFile())
 	} else {
 		x.fine("configuration", "can be read")
 	}

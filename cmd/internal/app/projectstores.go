@@ -146,13 +146,13 @@ func method[S, A, R any](open func() (S, error), call func(S, context.Context, A
 	}
 }
 
-// redactor is made of the user's own rules, or nil for the built-in ones.
+// redactor has the built-in rules, the user's own and the repository's.
 func (s *stores) redactor(sc op.Scope) (*secret.Redactor, error) {
 	settings, _, err := s.settings(sc)
-	if err != nil || len(settings.Sensitive) == 0 {
+	if err != nil {
 		return nil, err
 	}
-	return secret.New(settings.Sensitive)
+	return settings.Redactor()
 }
 
 // self is the id of the agent that a call is made for: the one it names, else the one

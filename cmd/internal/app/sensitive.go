@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"leanctx/cmd/internal/op"
+	"leanctx/internal/prose"
 	"leanctx/internal/secret"
 )
 
@@ -68,7 +69,11 @@ func (l ruleList) Text() string {
 
 func (c ruleCommands) list(_ context.Context, sc op.Scope, _ struct{}) (ruleList, error) {
 	settings, _, err := c.stores.settings(sc)
-	return ruleList{append([]secret.Rule{}, settings.Sensitive...)}, err
+	rules := append([]secret.Rule{}, settings.Sensitive...)
+	for _, r := range settings.Brought { // anybody may have written them
+		rules = append(rules, secret.Rule{ID: prose.Line(prose.Clip(r.ID, 64)), Pattern: prose.Line(r.Pattern)})
+	}
+	return ruleList{rules}, err
 }
 
 type sample struct {
@@ -87,7 +92,7 @@ func (c ruleCommands) test(_ context.Context, sc op.Scope, a sample) (tested, er
 	if err != nil {
 		return tested{}, err
 	}
-	r, err := secret.New(settings.Sensitive)
+	r, err := settings.Redactor()
 	if err != nil {
 		return tested{}, err
 	}

@@ -379,7 +379,7 @@ func (w projectStores) repositorySettings() []string {
 	if err != nil {
 		return nil // every command says so
 	}
-	return slices.Concat(settings.Changes, settings.Repository)
+	return slices.Concat(settings.Changes, settings.Ineffective())
 }
 
 // warnOnce gives each warning once, since a server reads the configuration many times.

@@ -33,7 +33,8 @@
 //
 // A project's file comes with a clone, so it is not trusted. It can switch what crosses projects
 // off, but not on again. It can add rules for secrets, but remove none. Its size and its rules are
-// bounded, and a rule that matches ordinary words does not count.
+// bounded, and a rule that matches ordinary words does not count. It takes out what looks like a
+// secret, and [REDACTED:repository] stands for that. A file that cannot be read stops nothing.
 package config
 
 import (
@@ -47,7 +48,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"leanctx/internal/refusal"
 )
@@ -89,8 +89,6 @@ type Config struct {
 	SyncAccept   bool // a sync takes in what waits for a person
 
 	Sessions string // what the environment says of sessions; empty: nothing
-
-	ordinary sync.Map // whether the pattern of a repository's rule matches ordinary words
 }
 
 // env is a variable's value. One of white space counts as not set.

@@ -44,9 +44,12 @@ type Settings struct {
 	AutoDiary          bool          `json:"auto_diary"`          // hooks may end a session with a diary entry
 	Hooks              bool          `json:"hooks"`               // hooks may say something
 	Sessions           string        `json:"sessions"`            // what is kept of clients' sessions
-	Sensitive          []secret.Rule `json:"sensitive"`           // the user's, then the project's
+	Sensitive          []secret.Rule `json:"sensitive"`           // the user's
+	Brought            []secret.Rule `json:"-"`                   // the project's; which of them count is found out when they are needed
 	Warnings           []string      `json:"-"`                   // unknown keys of the user's file
-	Repository         []string      `json:"-"`                   // what the project's file says that does not count. Anybody may have written it: for a person, never for a model
+	Repository         []string      `json:"-"`                   // what the project's file says beside its rules that does not count
+
+	broughtBy string // the project's file; empty: there is none
 
 	// Changes is what the project's file switches off, or adds to what is redacted: for a person too.
 	Changes []string `json:"-"`
@@ -111,7 +114,8 @@ func (c *Config) UserFile() string { return filepath.Join(c.DataDir, userFileNam
 // For reads the settings for dir, from the user's file and the project's. That is the nearest one
 // in dir or above it, up to root, the top of the project; none if root is empty. It must be a
 // regular file of this user or root: anybody can put one into a directory that is shared. A
-// missing file sets nothing. A malformed file is an error, because a wrong guess could leak data.
+// missing file sets nothing. A malformed file of the user's is an error, because a wrong guess could
+// leak data; one of a project closes what it can.
 func (c *Config) For(dir, root string) (Settings, error) {
 	user, err := c.User()
 	if err != nil {
@@ -124,7 +128,11 @@ func (c *Config) For(dir, root string) (Settings, error) {
 	s := user
 	s.Sensitive, s.Warnings = nil, nil
 	if _, err := s.read(c, path, brought); err != nil {
-		return s, err
+		// Anybody could stop the whole program with such a file. It counts as one that closes what it can.
+		s = user
+		s.CrossProjectSearch, s.CrossProjectWrite, s.AutoDiary, s.Sessions = false, false, false, SessionsOff
+		s.broughtBy, s.Repository = path, []string{prose.Line(prose.Clip(err.Error(), maxProblem)) + ": until it is mended this project's sessions are not kept, and nothing crosses projects"}
+		return s, nil
 	}
 	for _, key := range slices.Sorted(maps.Keys(narrow)) {
 		if opens := narrow[key](&s, user); opens != "" {
@@ -132,21 +140,13 @@ func (c *Config) For(dir, root string) (Settings, error) {
 		}
 	}
 	s.Changes = changed(path, &s, &user)
-	rules := user.Sensitive
-	for _, r := range s.Sensitive {
-		if slices.ContainsFunc(user.Sensitive, func(u secret.Rule) bool { return u.ID == r.ID }) {
-			s.warn(path, "the rule %q of %s counts", r.ID, c.UserFile())
-		} else {
-			rules = append(rules, r)
-		}
-	}
-	s.Sensitive = rules
-	s.Repository, s.Warnings = s.Warnings, user.Warnings
-	if n := len(s.Repository) - maxTold; n > 0 {
-		s.Repository = append(s.Repository[:maxTold], fmt.Sprintf("%s: %d more", path, n))
-	}
+	s.Brought, s.Sensitive = s.Sensitive, user.Sensitive
+	s.broughtBy, s.Repository, s.Warnings = path, s.Warnings, user.Warnings
 	return s, nil
 }
+
+// maxProblem is how much of what is wrong with a project's file is told.
+const maxProblem = 300
 
 // changed is what a project's file makes of the user's settings.
 func changed(path string, project, user *Settings) (changes []string) {
@@ -254,8 +254,7 @@ func (s *Settings) read(c *Config, path string, brought bool) (members map[strin
 		return nil, &refusal.HintError{Problem: fmt.Sprintf("%s: sessions %s, not %q", path, wants["sessions"], s.Sessions), Hint: "fix the file"}
 	}
 	if brought {
-		s.Sensitive, err = s.bounded(c, path, s.Sensitive)
-		return members, err
+		return members, nil
 	}
 	return members, check(path, s.Sensitive)
 }
