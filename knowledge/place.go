@@ -201,7 +201,7 @@ func (p *placement) source() Source {
 // those behind v are taken again.
 func (p *placement) confirming(v *fact.Version) Source {
 	s := p.source()
-	if len(s.Files) == 0 {
+	if len(s.Files) == 0 && !v.TakenIn {
 		s.Files = reread(p.facts, v)
 	}
 	return s

@@ -21,6 +21,17 @@ func assertHere(st state.Reader, a Checked, now, present time.Time) ([]state.Eve
 	named.name(st)
 	n := fact.IDOf(named.Category, named.Key)
 	vs := st.Versions(n)
+	if aside := setAside(st, named, now, present); len(aside) > 0 {
+		over := st
+		o := state.NewOverlay(st.Facts, nil)
+		o.Fold(aside...)
+		over.Facts = o
+		events, r, err := assertHere(over, a, now, present)
+		if err != nil || r.Outcome == Disputed {
+			return events, r, err
+		}
+		return append(aside, events...), r, nil
+	}
 	local := a.Privacy == PrivacyLocal && len(vs) > 0 && !IsLocal(vs)
 	if local {
 		for _, h := range fact.Timeline(vs, present) {
