@@ -97,8 +97,10 @@ func (l *Line) findSubjects() (out []string) {
 	}
 	if l.Pair != nil {
 		for _, key := range []string{l.Pair.KeyA, l.Pair.KeyB} {
+			divided := 0
 			for i, r := range key {
-				if r == '/' { // a category may hold slashes
+				if r == '/' && i <= knowledge.MaxName && len(key)-i-1 <= knowledge.MaxName && divided < mostDivided { // a category may hold slashes
+					divided++
 					out = append(out, factSubject(hashed(formats.Name{Category: key[:i], Key: key[i+1:]})))
 				}
 			}

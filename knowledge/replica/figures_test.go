@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -352,5 +353,49 @@ func TestThousandsOfSourcesHaveRoom(t *testing.T) {
 	}
 	if r, err := Sync(t.Context(), a, Options{Root: dir, Check: true}); err != nil || r.Found() {
 		t.Error(r.Text(), err)
+	}
+}
+
+// What a line costs grows with its bytes, whatever separators it is full of, and what its writer says that he
+// had read is kept once, not for each line.
+func TestALineCostsWhatItsBytesDo(t *testing.T) {
+	begin := time.Now()
+	for range 100 {
+		l := &Line{Op: opJudge, Pair: &formats.JudgedPair{KeyA: strings.Repeat("/", 2*maxRef), KeyB: strings.Repeat("/", 2*maxRef)}}
+		if n := len(l.subjects()); n > 2*mostDivided+1 || l.fits() {
+			t.Fatalf("%d subjects", n)
+		}
+	}
+	if took := time.Since(begin); took > 2*time.Second {
+		t.Errorf("the subjects of 100 lines take %v", took)
+	}
+	seen := map[string]uint64{}
+	for i := range maxSeen {
+		seen[fmt.Sprintf("%08x", i)] = 1
+	}
+	var lines []*Line
+	for i := range 3000 {
+		l := &Line{ID: fmt.Sprintf("deadbeef-%d", i+1), At: time.Date(2026, 3, 1, 9, 0, 0, i, time.UTC), Op: opAssert, Category: "x", Key: "y", Value: "z", Seen: map[string]uint64{"aaaaaaaa": uint64(i)}}
+		if i == 0 {
+			l.Seen = seen
+		}
+		if err := l.encode(nil); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, l)
+	}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	ordered := newFolded().ordered(lines)
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 20<<20 {
+		t.Errorf("%d MB for what %d lines had read", n>>20, len(lines))
+	}
+	for i, l := range ordered {
+		a, b := writer{id: "aaaaaaaa"}, writer{id: "00000001"}
+		if !l.knows(ref{writer: b, seq: 1}) || l.knows(ref{writer: b, seq: 2}) || i > 0 && !l.knows(ref{writer: a, seq: uint64(i)}) || l.knows(ref{writer: a, seq: uint64(i + 1)}) {
+			t.Fatalf("line %d knows something else", i)
+		}
 	}
 }

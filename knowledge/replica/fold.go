@@ -3,8 +3,8 @@ package replica
 import (
 	"bytes"
 	"cmp"
-	"maps"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -34,7 +34,7 @@ func (l *Line) knows(r ref) bool {
 		return r.seq < l.seq
 	}
 	// Former versions noted how far they had read by the id alone.
-	return max(l.vector[r.writer.String()], l.vector[r.writer.id]) >= r.seq
+	return max(l.read.of(r.writer.String(), l.place), l.read.of(r.writer.id, l.place)) >= r.seq
 }
 
 // Folded is what a set of lines makes.
@@ -116,6 +116,33 @@ func newFolded() *Folded {
 	}
 }
 
+// reading is how far the writer of some lines had read others, by their names: a table for all its lines,
+// since a copy for each would take the memory of their product.
+type reading map[string][]readTo
+
+// readTo is how far a writer had read another one from one of its lines on.
+type readTo struct {
+	place int // of the line, among those of its writer
+	seq   uint64
+}
+
+func (r reading) note(seen map[string]uint64, place int) {
+	for name, seq := range seen {
+		if all := r[name]; len(all) == 0 || all[len(all)-1].seq < seq {
+			r[name] = append(all, readTo{place, seq})
+		}
+	}
+}
+
+// of is how far another one had been read at a line.
+func (r reading) of(name string, place int) uint64 {
+	all := r[name]
+	if i := sort.Search(len(all), func(i int) bool { return all[i].place > place }); i > 0 {
+		return all[i-1].seq
+	}
+	return 0
+}
+
 // ordered gives each line what its writer had read, and sorts them: by time, then
 // replica, then number. The lines of a replica are in its own order, whatever its clock
 // did. A line that is there twice counts once.
@@ -130,9 +157,9 @@ func (f *Folded) ordered(lines []*Line) []*Line {
 	slices.SortStableFunc(lines, func(a, b *Line) int { return cmp.Or(a.writer.compare(b.writer), cmp.Compare(a.seq, b.seq)) })
 	var last *Line
 	for _, l := range lines {
-		l.vector, l.order = nil, l.At
+		l.read, l.place, l.order = reading{}, 0, l.At
 		if last != nil && last.writer == l.writer {
-			l.vector = last.vector
+			l.read, l.place = last.read, last.place+1
 			if last.order.After(l.order) {
 				l.order = last.order
 			}
@@ -140,15 +167,7 @@ func (f *Folded) ordered(lines []*Line) []*Line {
 				f.DuplicateIDs++
 			}
 		}
-		if len(l.Seen) > 0 {
-			l.vector = maps.Clone(l.vector)
-			if l.vector == nil {
-				l.vector = map[string]uint64{}
-			}
-			for r, n := range l.Seen {
-				l.vector[r] = max(l.vector[r], n)
-			}
-		}
+		l.read.note(l.Seen, l.place)
 		last = l
 	}
 	slices.SortStableFunc(lines, func(a, b *Line) int {

@@ -25,19 +25,22 @@ const (
 	maxExtra    = 4 << 10 // bytes of the members of one object that this version does not know
 	mostSources = 20      // of a version: the last ones
 	mostPeriods = 500     // of a history: versions and earlier periods
+	mostDivided = 16      // places where the name of a pair may be divided into a room and a key
+
+	maxPairKey = 2*knowledge.MaxName + 1 // bytes of the name of a pair: a room, a slash and a key
 )
 
 // textLimits are the most bytes of each text of a line, by its member. Any other one is a name.
 var textLimits = map[string]int{
 	"value": knowledge.MaxValue, "replaces": knowledge.MaxValue, "text": knowledge.MaxValue, "description": knowledge.MaxValue, "examples": knowledge.MaxValue,
 	"trigger": knowledge.MaxValue, "resolution": knowledge.MaxValue, "reason": knowledge.MaxReason, "retracted_reason": knowledge.MaxReason, "questions": knowledge.MaxReason,
-	"ref": maxRef, "source": maxRef, "path": maxRef, "keyword": maxRef, "task": maxRef, "remote": maxRef, "imported_from": maxRef, "against": maxRef, "key_a": 2 * maxRef, "key_b": 2 * maxRef,
+	"ref": maxRef, "source": maxRef, "path": maxRef, "keyword": maxRef, "task": maxRef, "remote": maxRef, "imported_from": maxRef, "against": maxRef, "key_a": maxPairKey, "key_b": maxPairKey,
 }
 
 // listLimits are the most entries of each list of a line, by its member. Any other one has as many as
 // a fact has tags.
 var listLimits = map[string]int{
-	"sources": maxLine, "lines": maxLine, "versions": mostPeriods, "earlier_periods": mostPeriods, "first_commits": 100, "names": 100, "seen": 10 * maxFiles,
+	"sources": maxLine, "lines": maxLine, "versions": mostPeriods, "earlier_periods": mostPeriods, "first_commits": 100, "names": 100, "seen": maxSeen,
 }
 
 // forms are the texts that are one of some words, by the struct and the member. Others that are read
@@ -72,7 +75,9 @@ func word(s string) bool {
 }
 
 // fits reports whether a line holds nothing that this program does not write.
-func (l *Line) fits() bool { return fits("", "", reflect.ValueOf(l).Elem()) }
+func (l *Line) fits() bool {
+	return (l.Pair == nil || max(strings.Count(l.Pair.KeyA, "/"), strings.Count(l.Pair.KeyB, "/")) <= mostDivided) && fits("", "", reflect.ValueOf(l).Elem())
+}
 
 // fits checks a value that is a member of a struct.
 func fits(owner, member string, v reflect.Value) bool {

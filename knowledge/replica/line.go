@@ -111,9 +111,10 @@ type Line struct {
 	topics []string // see subjects
 	named  bool     // topics is known
 
-	vector map[string]uint64 // how far its writer had read each replica
-	all    bool              // its writer had read all lines before it: it is of this store, and new
-	order  time.Time         // At, never before the lines of its replica with lower numbers
+	read  reading   // how far its writer had read each replica
+	place int       // among the lines of its writer
+	all   bool      // its writer had read all lines before it: it is of this store, and new
+	order time.Time // At, never before the lines of its replica with lower numbers
 }
 
 // formerName is a hashed name of an erased fact, and until when it had the name.
