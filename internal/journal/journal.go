@@ -56,10 +56,10 @@ type Starter[S any] interface {
 }
 
 // Wary may be implemented by a [Machine] whose log several machines may write.
-type Wary[S, E any] interface {
-	// Others returns what counts of the events of a commit that came by a remote log, in the state
-	// before it. It may change them in place. Each machine must return the same.
-	Others(s S, at time.Time, events []E) []E
+type Wary[E any] interface {
+	// Others returns what counts of the events of a commit that came by a remote log. It may change
+	// them in place. Each machine must return the same.
+	Others(events []E) []E
 }
 
 // WaryOfStates is [Wary] for a snapshot that came by a remote log.

@@ -145,8 +145,8 @@ func (m *memory[S, E]) tryFold(s S, c Commit[E], theirs bool) (next S, void int,
 		}
 	}()
 	n := len(c.Events)
-	if w, ok := any(m.m).(Wary[S, E]); ok && theirs {
-		c.Events = w.Others(s, c.At, c.Events)
+	if w, ok := any(m.m).(Wary[E]); ok && theirs {
+		c.Events = w.Others(c.Events)
 	}
 	return m.m.Fold(s, c), n - len(c.Events), false
 }

@@ -355,11 +355,7 @@ func (b *batch[S, E]) end() {
 func (b *batch[S, E]) foldPending() {
 	if b.pending != nil {
 		b.lock()
-		c, mem := *b.pending, &b.l.mem
-		if w, ok := any(mem.m).(Wary[S, E]); ok && b.l.replica != nil { // the state is that of the other machines
-			c.Events = w.Others(mem.state, c.At, c.Events)
-		}
-		mem.state, mem.ahead = mem.m.Fold(mem.state, c), true
+		b.l.mem.state, b.l.mem.ahead = b.l.mem.m.Fold(b.l.mem.state, *b.pending), true
 		b.pending = nil
 	}
 }

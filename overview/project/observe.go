@@ -146,10 +146,10 @@ func (s *observation) mark(dir string) (last bool, err error) {
 	if filepath.Base(g.dir) == ".git" && filepath.Dir(g.dir) != dir && within(dir, g.dir) {
 		top = filepath.Dir(g.dir) // dir is inside of the git directory itself
 	}
+	if g.bare && top == dir && (slices.Contains(s.refused, top) || inWorkTree(dir)) {
+		return false, nil // these are files of a project above
+	}
 	if g.dir != "" && slices.Contains(s.refused, top) {
-		if g.bare && top == dir {
-			return false, nil // these are files of a project above
-		}
 		g.why = "git does not accept it"
 	}
 	switch {
@@ -171,6 +171,17 @@ func (s *observation) mark(dir string) (last bool, err error) {
 		s.GitDir, s.common = g.dir, g.common
 	}
 	return true, nil
+}
+
+// inWorkTree reports whether something above a directory looks like the top of a work tree. What looks like a
+// bare repository in one came with it: any clone can bring one, whose configuration leads git elsewhere.
+func inWorkTree(dir string) bool {
+	for up := filepath.Dir(dir); up != dir; dir, up = up, filepath.Dir(up) {
+		if _, err := os.Lstat(filepath.Join(up, ".git")); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 func refusedBy(dir, why string) string {

@@ -415,6 +415,7 @@ func git(ctx context.Context, program, dir, input string, most int, env []string
 	cmd.Env = append(gitEnv(os.Environ()), "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
 	cmd.Env = append(cmd.Env, env...)
 	cmd.WaitDelay = time.Second
+	endWithUs(cmd)
 	out := &bounded{most: most}
 	cmd.Stdout = out
 	err := cmd.Run()

@@ -39,6 +39,10 @@ func (r *run) hookHelp(context.Context, cli.Globals) error {
 	return err
 }
 
+// hookGitWait is how long git may take in a hook. The configuration of a repository can have it wait for ever,
+// and a hook that waits with it tells nothing of what the user said.
+const hookGitWait = 150 * time.Millisecond
+
 // runHook answers an event. It always succeeds.
 func runHook(ctx context.Context, args []string, in io.Reader, out io.Writer) int {
 	c, err := config.Load("", "")
@@ -60,7 +64,7 @@ func runHook(ctx context.Context, args []string, in io.Reader, out io.Writer) in
 		return clean
 	}
 	s := newStores(c, func(string) {})
-	s.teamWait = 0
+	s.teamWait, s.gitWait = 0, hookGitWait
 	call.Open = hookCalls{s}.open
 	if answer := call.Run(ctx); len(answer) > 0 {
 		// A client that has ended reads nothing. That is no failure.

@@ -51,6 +51,7 @@ type stores struct {
 	teams  map[string]*jetstream.Stream
 
 	moving   atomic.Bool   // this process has closed the fence of a project
+	gitWait  time.Duration // how long git may take to say which project this is; 0: as long as usual
 	teamWait time.Duration // how long a reading command waits for newer commits of a team
 }
 
@@ -404,7 +405,7 @@ func (s *stores) projectRegistry(sc op.Scope) (*project.Registry, string, error)
 func (s *stores) registry(worktrees string) (*project.Registry, error) {
 	return openOnce(s, worktrees, func() (*project.Registry, error) {
 		home, _ := s.config.Home() // without one nothing is left out
-		return project.Open(s.config.DataDir, &project.Options{Worktrees: worktrees, Home: home, Logger: s.logger})
+		return project.Open(s.config.DataDir, &project.Options{Worktrees: worktrees, Home: home, Logger: s.logger, GitTimeout: s.gitWait})
 	})
 }
 
