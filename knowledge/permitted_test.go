@@ -110,6 +110,34 @@ func TestLocalValueBesideTheUsersIsRefused(t *testing.T) {
 	}
 }
 
+// An agent's plan ends nothing that the user says after it. The answer names it.
+func TestAgentsPlanEndsNothingOfTheUsers(t *testing.T) {
+	for _, ends := range []string{"", "2100-02-01"} {
+		s, err := Open(t.TempDir(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		a := Assertion{Category: "workflow", Key: "push", Value: "always push to main", ValidFrom: "2100-01-01", ValidUntil: ends}
+		if _, err := s.As(Actor{Agent: "codex-1", Kind: KindAgent}).Remember(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+		a.ValidFrom, a.ValidUntil, a.Value = "", "", "never push to main"
+		r, err := s.As(Actor{Kind: KindUser}).Remember(t.Context(), a)
+		if err != nil || r.ValidUntil != nil || len(r.Displaced) != 1 || !strings.Contains(r.Text(), "withdrawn: 'always push to main', which was planned from 2100-01-01 by codex-1") {
+			t.Errorf("%s, %v", r.Text(), err)
+		}
+		_ = s.View(t.Context(), func(st *state.State, now time.Time) error {
+			for _, years := range []int{0, 74, 75, 100} {
+				if v := fact.CurrentAt(st.Versions(fact.IDOf("workflow", "push")), now.AddDate(years, 0, 40)); v == nil || v.Value != "never push to main" {
+					t.Errorf("in %d years: %+v", years, v)
+				}
+			}
+			return nil
+		})
+	}
+}
+
 // The questions that lead to a user's fact are added to, and none of them is taken away.
 func TestAgentTakesNoQuestionOfTheUserAway(t *testing.T) {
 	s, err := Open(t.TempDir(), nil)

@@ -10,20 +10,25 @@ import (
 	"leanctx/knowledge/verdict"
 )
 
+// What has less authority than what is said here
+//
 // What a stranger wrote about a fact is a proposal until it is confirmed here. Its value may be confirmed,
 // refined or replaced. But it shapes nothing of what is said here: neither that the fact has several values,
-// nor when a value ends, nor how it is asked for, shown and kept.
+// nor when a value ends, nor how it is asked for, shown and kept. A plan of somebody with less authority ends
+// nothing either: an agent's is withdrawn when the user says what holds.
 
 // setAside gives the events that take the shape of proposals away before something is asserted of the fact. Of
 // several values that are proposed now the asserted one stays, else the last. What was planned is withdrawn.
-func setAside(f state.Facts, a Checked, now, present time.Time) (events []state.Event) {
+// plans are the plans among them.
+func setAside(f state.Facts, a Checked, now, present time.Time) (events []state.Event, plans []*fact.Version) {
 	if a.Until != nil && !a.Until.After(present) {
-		return nil // it is about the past
+		return nil, nil // it is about the past
+	}
+	from := present
+	if a.From != nil && a.From.After(present) {
+		from = *a.From
 	}
 	vs := f.Versions(fact.IDOf(a.Category, a.Key))
-	if !slices.ContainsFunc(vs, func(v *fact.Version) bool { return v.TakenIn }) {
-		return nil
-	}
 	several := slices.ContainsFunc(vs, func(v *fact.Version) bool {
 		return !v.TakenIn && v.Also && fact.Believed(v) && fact.Before(present, v.ValidUntil)
 	})
@@ -34,7 +39,17 @@ func setAside(f state.Facts, a Checked, now, present time.Time) (events []state.
 		}
 	}
 	for _, v := range vs {
-		if !v.TakenIn || !fact.Believed(v) || !fact.Before(present, v.ValidUntil) {
+		if !fact.Believed(v) || !fact.Before(present, v.ValidUntil) {
+			continue
+		}
+		by := a.Source
+		by.Kind = a.kind()
+		weak := v.TakenIn || by.Kind == KindUser && authorityOf(f, v) < Authority(KindUser) && MayReplace(f, by, v)
+		if planned := v.ValidFrom.After(from) && fact.Before(v.ValidFrom, a.Until); planned && weak && !v.Also && !a.Also && !sameValue(v, a) {
+			events, plans = append(events, state.Event{Put: fact.Disbelieve(v, now)}), append(plans, v)
+			continue
+		}
+		if !v.TakenIn {
 			continue
 		}
 		w := v
@@ -59,7 +74,7 @@ func setAside(f state.Facts, a Checked, now, present time.Time) (events []state.
 			events = append(events, state.Event{Put: &bare})
 		}
 	}
-	return events
+	return events, plans
 }
 
 func sameValue(v *fact.Version, a Checked) bool {

@@ -38,8 +38,9 @@ type Remembered struct {
 	// confirming a value never shortens it.
 	Requested *fact.Period `json:"asked,omitempty"`
 
-	held  []*fact.Version // whose values Values are
-	dated bool            // the assertion gave a period, so the answer tells what was stored
+	held      []*fact.Version // whose values Values are
+	withdrawn []*fact.Version // plans of somebody with less authority: see setAside
+	dated     bool            // the assertion gave a period, so the answer tells what was stored
 }
 
 // PreviousValue is the value that the fact had until this assertion.
@@ -173,6 +174,13 @@ func (r Remembered) details(b *strings.Builder, call prose.Syntax) {
 			}
 			fmt.Fprintf(b, "\n  %s %s", d.Quote(d.Value), d.now())
 		}
+	}
+	for _, v := range r.withdrawn {
+		by := ""
+		if name := AssertedBy(v); name != "" {
+			by = " by " + prose.Name(name)
+		}
+		fmt.Fprintf(b, "\n  withdrawn: %s, which was planned from %s%s", fact.TrustIn(v).Quote(v.Value), fact.Day(v.ValidFrom), by)
 	}
 	if r.Dispute != nil {
 		fmt.Fprintf(b, "\n  Changed back and forth %d times within %d days: '%s'%s", flipFlopChanges, flipFlopWithin/(24*time.Hour),
