@@ -171,16 +171,17 @@ func TestGitMustAccept(t *testing.T) {
 	b := newBench(t)
 	p := b.open(nil)
 	b.repo("app")
-	b.git(".", "clone", "-q", "--bare", "app", "app/inner.git")
-	app := b.resolve(p, "app")
-	b.different("a bare repository", app, b.lookup(p, "app/inner.git"))
+	b.mkdir("plain")
+	b.git(".", "clone", "-q", "--bare", "app", "plain/inner.git")
+	plain := b.resolve(p, "plain")
+	b.different("a bare repository", plain, b.lookup(p, "plain/inner.git"))
 	config := filepath.Join(t.TempDir(), "gitconfig")
 	if err := os.WriteFile(config, []byte("[safe]\n\tbareRepository = explicit\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("GIT_CONFIG_GLOBAL", config)
 	p = b.open(nil) // git is asked once in a process
-	b.same("a bare repository that git does not accept", app, b.lookup(p, "app/inner.git"), b.lookup(p, "app/inner.git/refs"))
+	b.same("a bare repository that git does not accept", plain, b.lookup(p, "plain/inner.git"), b.lookup(p, "plain/inner.git/refs"))
 	b.repo("broken")
 	b.write("broken/.git/config", "[core]\n\trepositoryformatversion = 99\n")
 	broken := b.resolve(p, "broken")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -254,6 +255,27 @@ func TestSubmodulesAndBareRepositories(t *testing.T) {
 	b.same("of the bare one", bare, b.resolve(p, "from-bare"), b.resolve(p, "app.git/refs"))
 	if bare.Name != "app" {
 		t.Errorf("%+v", bare)
+	}
+}
+
+// A clone can bring what looks like a bare repository, whose configuration leads git elsewhere. In a work tree
+// it is none, and git is not asked about it.
+func TestBareRepositoryInAWorkTreeIsNone(t *testing.T) {
+	b := newBench(t)
+	p := b.open(nil)
+	b.repo("app")
+	app := b.resolve(p, "app")
+	for name, text := range map[string]string{
+		"HEAD": "ref: refs/heads/main\n", "objects/.keep": "", "refs/.keep": "", "src/a.go": "package a\n",
+		"config": "[core]\n\trepositoryformatversion = 0\n\tbare = true\n[include]\n\tpath = /dev/ptmx\n",
+	} {
+		b.mkdir(path.Dir("app/fake/" + name))
+		b.write("app/fake/"+name, text)
+	}
+	begin := time.Now()
+	b.same("what looks like a bare repository", app, b.resolve(b.open(nil), "app/fake"), b.resolve(b.open(nil), "app/fake/src"))
+	if took := time.Since(begin); took > 1500*time.Millisecond { // git would have been waited for, 2 s each
+		t.Errorf("it took %v", took)
 	}
 }
 
