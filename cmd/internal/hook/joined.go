@@ -17,6 +17,7 @@ type Joined struct {
 	Client  string // of the table
 	Session string // the client's name of it
 	began   time.Time
+	reader  string // the subagent that makes the call, if a hook has seen it; empty: the session itself
 }
 
 // ToolCall is a call of one of our tools, as our server sees it.
@@ -36,12 +37,15 @@ const callWindow = 5 * time.Minute
 func SessionOf(data, project string, c ToolCall) (j Joined, certain, ok bool) {
 	client := ClientOf(c.Client)
 	log, _ := readLog(data, project, c.At.Add(-maxSilence)) // without it nothing is known
-	latest := map[Joined]SessionEvent{}
+	latest, readers := map[Joined]SessionEvent{}, map[Joined]string{}
 	var seen []Joined
 	for _, x := range log {
 		of := Joined{Client: x.Client, Session: x.Session}
 		latest[of] = x
 		recent := c.At.Sub(x.At) < callWindow
+		if recent && (c.ID != "" && slices.Contains(x.Calls, c.ID) || slices.Contains(x.Calls, c.Sum)) {
+			readers[of] = x.Reader
+		}
 		if x.Session != "" && recent && (c.ID != "" && slices.Contains(x.Calls, c.ID) || slices.Contains(x.Calls, c.Sum)) && !slices.Contains(seen, of) {
 			seen = append(seen, of)
 		}
@@ -52,9 +56,10 @@ func SessionOf(data, project string, c ToolCall) (j Joined, certain, ok bool) {
 	}
 	switch {
 	case c.Thread != "":
-		return with(Joined{Client: client, Session: c.Thread}, latest), true, true
+		j = Joined{Client: client, Session: c.Thread}
+		return with(j, latest, readers), true, true
 	case len(seen) == 1:
-		return with(seen[0], latest), true, true
+		return with(seen[0], latest, readers), true, true
 	}
 	var living []Joined
 	for of, x := range latest {
@@ -65,12 +70,13 @@ func SessionOf(data, project string, c ToolCall) (j Joined, certain, ok bool) {
 	if len(living) != 1 {
 		return Joined{}, false, false
 	}
-	return with(living[0], latest), false, true
+	return with(living[0], latest, readers), false, true
 }
 
-// with adds when the session began, if hooks have seen that.
-func with(j Joined, latest map[Joined]SessionEvent) Joined {
-	j.began = latest[Joined{Client: j.Client, Session: j.Session}].Began
+// with adds when the session began and who makes the call, if hooks have seen that.
+func with(j Joined, latest map[Joined]SessionEvent, readers map[Joined]string) Joined {
+	of := Joined{Client: j.Client, Session: j.Session}
+	j.began, j.reader = latest[of].Began, readers[of]
 	return j
 }
 
@@ -109,7 +115,7 @@ func ToldAs(id, category, key string) string {
 // Note records that an answer of our server told a session some facts, see [ToldAs].
 func (j Joined) Note(data, project string, told []string, at time.Time) {
 	s := &Session{Client: j.Client, data: data, project: project}
-	s.event = SessionEvent{At: at.UTC(), Client: j.Client, Session: j.Session, Event: Answered, trace: trace{ID: rand.Text(), Began: j.began, Told: told}}
+	s.event = SessionEvent{At: at.UTC(), Client: j.Client, Session: j.Session, Event: Answered, trace: trace{ID: rand.Text(), Began: j.began, Told: told, Reader: j.reader}}
 	for _, x := range told {
 		id, _, _ := strings.Cut(x, " ")
 		s.event.Shown = append(s.event.Shown, id)
