@@ -57,6 +57,7 @@ var story = [...]chapter{
 	{"What is so now, and what was so in February", []call{
 		recall(`{"action":"recall","query":"auth"}`),
 		recall(`{"action":"recall","category":"architecture","key":"auth","as_of":"2026-02-01"}`),
+		recall(`{"action":"recall","query":"what did we use for auth before OAuth2"}`),
 		recall(`{"action":"recall","query":"favourite colour"}`),
 	}, nil},
 	{"A question that shares no word with the fact is answered by its meaning", []call{
