@@ -322,6 +322,9 @@ func (s *core) handOver(ctx context.Context, h *handoffRecord) (sent bool, err e
 		if sent = me.Handed != h.sum() || len(h.Tasks)+len(h.Claims) > 0; !sent {
 			return nil, nil
 		}
+		if err := p.mayHandOff(h.From, now); err != nil {
+			return nil, err
+		}
 		if me.Status != statusFinished {
 			x := *me
 			x.Status, x.Message, x.HandedTo, x.Handed = statusIdle, "handed off to "+h.To, h.To, h.sum()

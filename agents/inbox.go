@@ -88,6 +88,9 @@ func (s *Store) Post(ctx context.Context, a PostArgs) (Posted, error) {
 		if ttl > 0 {
 			x.Expires = now.Add(ttl)
 		}
+		if err := p.maySend(&x, now); err != nil {
+			return nil, err
+		}
 		r = Posted{Number: x.Number, From: x.From, To: cmp.Or(x.To, x.ToType), Category: x.Category, Private: x.Private, Message: x.Text, Note: note, Redacted: redacted, any: x.ToType != ""}
 		return []event{{By: by, Post: &x}}, nil
 	})

@@ -66,6 +66,8 @@ type messages struct {
 	findings []*message // for consolidation, kept also after everybody has read them
 	last     uint64     // the last message's number
 	tidyAt   int        // number of broadcasts at which tidy runs next
+	bytes    int        // of the texts of the broadcasts
+	bytesAt  int        // at so many tidy runs next
 }
 
 // newMessages holds what a snapshot has.
@@ -74,7 +76,7 @@ func newMessages(list, findings []*message, last uint64) *messages {
 	for _, m := range list {
 		p.to[m.recipient()] = append(p.to[m.recipient()], m)
 	}
-	p.tidyAt = max(tidyFrom, 2*len(p.broadcasts()))
+	p.tidied()
 	return p
 }
 
@@ -82,6 +84,12 @@ func (p *messages) clone() *messages {
 	c := *p
 	c.to = maps.Clone(p.to)
 	return &c
+}
+
+// tidied says when tidy runs next.
+func (p *messages) tidied() {
+	p.bytes = textBytes(p.broadcasts())
+	p.tidyAt, p.bytesAt = max(tidyFrom, 2*len(p.broadcasts())), p.bytes+tidyBytes
 }
 
 // broadcasts lists the messages to everybody.
@@ -136,11 +144,14 @@ func (p *messages) post(m *message, author position) position {
 	p.last = m.Number
 	if m.finding() {
 		p.findings = append(p.findings, m)
-		if n := len(p.findings); n >= 2*maxFindings {
-			p.findings = slices.Clone(p.findings[n-maxFindings:])
+		if len(p.findings) >= 2*maxFindings || textBytes(p.findings) > maxFindingBytes {
+			p.findings = newest(p.findings)
 		}
 	}
 	p.to[m.recipient()] = append(p.to[m.recipient()], m)
+	if m.toAll() {
+		p.bytes += len(m.Text)
+	}
 	return author
 }
 
@@ -174,8 +185,8 @@ func (p *messages) positionAt(at position, last, now time.Time) position {
 func (p *messages) tidy(seen uint64, now time.Time) {
 	seen = min(seen, p.newsCursor(now))
 	first, _ := slices.BinarySearchFunc(p.broadcasts(), seen+1, numbered)
-	left := slices.Clone(p.broadcasts()[first:])
-	p.to[recipient{}], p.tidyAt = left, max(tidyFrom, 2*len(left))
+	p.to[recipient{}] = slices.Clone(p.broadcasts()[first:])
+	p.tidied()
 }
 
 func numbered(m *message, number uint64) int { return cmp.Compare(m.Number, number) }
@@ -279,7 +290,7 @@ func (p *project) post(m *message) {
 	if author.ID != "" {
 		p.agents[author.ID] = &author
 	}
-	if len(p.messages.broadcasts()) >= p.messages.tidyAt {
+	if len(p.messages.broadcasts()) >= p.messages.tidyAt || p.messages.bytes >= p.messages.bytesAt {
 		p.messages.tidy(p.seen(m), m.At)
 	}
 }

@@ -233,6 +233,9 @@ func (s *Store) create(ctx context.Context, id string, r *Registered) error {
 		if st.owners[id] != "" || len(p.ofType(id)) > 0 { // earlier versions took types of the form of an id
 			return nil, errTaken
 		}
+		if err := p.mayEnter(now); err != nil {
+			return nil, err
+		}
 		was := s.caller.session(p)
 		a := &agent{
 			ID: id, Type: r.AgentType, Role: r.Role, Status: statusActive, Client: s.caller.Client, Machine: s.opts.Machine,

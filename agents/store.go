@@ -157,6 +157,11 @@ func (s *core) view(ctx context.Context, f func(*project, time.Time) error) erro
 	})
 }
 
+// Load reads the registry's files, unless they were read.
+func (s *core) Load(ctx context.Context) error {
+	return s.view(ctx, func(*project, time.Time) error { return nil })
+}
+
 // update commits the events that decide returns, in one commit. decide must not change the
 // state. The first commit of a project also names it.
 func (s *core) update(ctx context.Context, decide func(*project, time.Time) ([]event, error)) error {

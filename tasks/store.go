@@ -121,7 +121,7 @@ func (s *core) Notices() []string { return s.notices.Take(s.log.Warnings()) }
 // Damage reports what is or was wrong with the tasks' file since it was opened. aside
 // lists the paths of damaged files and torn writes that were set aside.
 func (s *core) Damage(ctx context.Context) (found, aside []string, err error) {
-	if err := s.view(ctx, func(project, time.Time) error { return nil }); err != nil {
+	if err := s.Load(ctx); err != nil {
 		return nil, nil, err
 	}
 	found, aside = notice.Damage(s.dir, s.log.Warnings(), s.log.Stats())
@@ -161,10 +161,19 @@ func (s *core) view(ctx context.Context, f func(p project, now time.Time) error)
 	return s.log.View(ctx, func(st *state, h journal.Head) error { return f(st.projects[s.opts.ProjectHash], s.now(h)) })
 }
 
+// Load reads the files, unless they were read.
+func (s *core) Load(ctx context.Context) error {
+	return s.view(ctx, func(project, time.Time) error { return nil })
+}
+
 // update commits the events that decide returns, in one commit.
 func (s *core) update(ctx context.Context, decide func(p project, now time.Time) ([]event, error)) error {
 	_, err := s.log.Update(ctx, func(st *state, now time.Time) ([]event, error) {
-		events, err := decide(st.projects[s.opts.ProjectHash], now)
+		p := st.projects[s.opts.ProjectHash]
+		events, err := decide(p, now)
+		if err == nil {
+			err = p.mayGrow(events, now)
+		}
 		for _, e := range events {
 			if e.Change != nil {
 				e.Change.Project = s.opts.ProjectHash

@@ -64,7 +64,7 @@ func runHook(ctx context.Context, args []string, in io.Reader, out io.Writer) in
 		return clean
 	}
 	s := newStores(c, func(string) {})
-	s.teamWait, s.gitWait = 0, hookGitWait
+	s.teamWait, s.gitWait, s.hurry = 0, hookGitWait, newHurry(ctx)
 	call.Open = hookCalls{s}.open
 	if answer := call.Run(ctx); len(answer) > 0 {
 		// A client that has ended reads nothing. That is no failure.

@@ -53,6 +53,7 @@ type stores struct {
 	moving   atomic.Bool   // this process has closed the fence of a project
 	gitWait  time.Duration // how long git may take to say which project this is; 0: as long as usual
 	teamWait time.Duration // how long a reading command waits for newer commits of a team
+	hurry    *hurry        // a hook's: what it has no time to read is left out; nil: everything is read
 }
 
 func newStores(c *config.Config, warn func(string)) *stores {
