@@ -198,7 +198,7 @@ type Messages struct {
 	Messages    []Message `json:"messages"`
 	Unread      int       `json:"unread"`                 // messages that remain unread
 	Unmarked    string    `json:"unmarked,omitempty"`     // why they could not be marked as read; the next read gives them again
-	MissedSince time.Time `json:"missed_before,omitzero"` // broadcasts of before it may be gone
+	MissedSince time.Time `json:"missed_before,omitzero"` // earlier broadcasts may be gone
 	now         time.Time
 	limit       int
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // vectorSync keeps the vectors in step with the facts. What holds now, or will,
-// has vectors; what is over needs none. The file of the vectors says up to which
+// has vectors; an ended version needs none. The file of the vectors says up to which
 // commit they are complete. What later commits changed is the tail: the index of
 // words has one too. Where the state does not know the tail, all facts are looked at.
 type vectorSync struct {
@@ -34,7 +34,7 @@ type vectorSync struct {
 }
 
 // How many texts may be encoded before an answer. Up to maxSpot are not kept, more are kept,
-// and what is over the limits is left for after the answer.
+// and what exceeds the limits is left for after the answer.
 const (
 	maxSpot        = 64
 	maxLearn       = 1024 // some 15 ms
@@ -246,7 +246,7 @@ func (x *vectorSync) ready(ctx context.Context, e vectors.Encoding, wanted bool)
 }
 
 // fill makes the vectors that an encoder lacks, the most salient facts first,
-// and says how many. all looks at all facts, and removes the vectors of what is over.
+// and says how many. all looks at all facts, and removes the vectors of ended versions.
 func (x *vectorSync) fill(ctx context.Context, e vectors.Encoding, all bool, progress func(done, missing int)) (n int, err error) {
 	erased := x.erased(ctx)
 	c, err := x.changes(ctx, e, all)
@@ -344,7 +344,7 @@ func (x *vectorSync) keep(ctx context.Context) {
 
 // settle is for after a command's answer: the next one shall find vectors. After
 // synced, an index on disk that a command has written, the next one does not know the
-// tail of today. It reports whether so many are missing that another process is to make them.
+// tail of today. It reports whether too many are missing to be made here, so that another process makes them.
 func (x *vectorSync) settle(synced bool) (many bool) {
 	if !synced && !x.lacking.Load() {
 		return false // before the encoder is loaded: most commands need none
@@ -386,7 +386,7 @@ func (x *vectorSync) instant() *vectors.Encoding {
 	return &all[len(all)-1]
 }
 
-// prune takes the vectors off the disk of all that does not last: what is over, what
+// prune takes the vectors off the disk of all that does not last: ended versions, what
 // was erased, and what is unknown here. Then all facts are looked at again.
 func (x *vectorSync) prune(ctx context.Context) error {
 	keep := map[string]bool{}

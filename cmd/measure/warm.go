@@ -109,7 +109,7 @@ func manyChanges(b *bench, i int) (float64, error) {
 	return change()
 }
 
-// busy is the processor time that the server takes for a remember, of so many clients at once; 0
+// busy is the processor time that the server takes for a remember, of several clients at once; 0
 // where the system does not say.
 func (b *bench) busy(clients int) (float64, error) {
 	s, err := b.serve()

@@ -70,7 +70,7 @@ type memory struct {
 // before the first operation.
 func Open(dir string) *Index { return &Index{dir: dir} }
 
-// Keep has the index keep a file of up to so many bytes in memory. A server then reads and checks
+// Keep has the index keep a file in memory if it has no more bytes than that. A server then reads and checks
 // a file once, and not at each question.
 func (x *Index) Keep(most int64) {
 	x.mu.Lock()

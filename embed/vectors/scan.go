@@ -83,7 +83,7 @@ func nearer(a, b Hit) int {
 	return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), strings.Compare(a.ID, b.ID))
 }
 
-// nearest are the nearest vectors so far, the nearest first, of which so many are kept. Rows hold no
+// nearest are the nearest vectors so far, the nearest first, of which a number is kept. Rows hold no
 // pointers: most are moved many times and then dropped.
 type nearest struct {
 	rows []nearRow
@@ -129,7 +129,7 @@ func (n *nearest) add(b block, queries []query, limit int) {
 	}
 }
 
-// insert puts an element into a list in order, of which the first so many are kept.
+// insert puts an element into a list in order, of which only the first are kept.
 func insert[T any](list []T, x T, most int, order func(a, b T) int) []T {
 	at, _ := slices.BinarySearchFunc(list, x, order)
 	list = slices.Insert(list, at, x)
@@ -138,7 +138,7 @@ func insert[T any](list []T, x T, most int, order func(a, b T) int) []T {
 
 func processors() int { return runtime.GOMAXPROCS(0) }
 
-// parallel calls f for 0 to n, by so many workers at once, until the context ends. on says by
+// parallel calls f for 0 to n, by several workers at once, until the context ends. on says by
 // which of them, so that each can have a buffer.
 func parallel(ctx context.Context, workers, n int, f func(on, i int)) {
 	var next atomic.Int64
@@ -222,7 +222,7 @@ func (q *query) dot(row []byte) int32 {
 	return sum
 }
 
-// Pairing asks which texts are near each other: each of the first so many is
+// Pairing asks which texts are near each other: each of the first texts is
 // compared with all after it.
 type Pairing struct {
 	Encoder   string

@@ -53,7 +53,7 @@ func rewrite(f *opened, changes map[string]change) (*newFile, error) {
 				}
 				buffer = b.data
 			}
-			in := len(ids) // so many of them belong into this block
+			in := len(ids) // how many of them belong into this block
 			if i+1 < len(old.Blocks) {
 				in, _ = slices.BinarySearch(ids, old.Blocks[i+1].First)
 			}
@@ -117,7 +117,7 @@ func (n *newFile) head() (c contents, lines []byte) {
 	return c, lines
 }
 
-// add adds vectors to those that are kept. With changes, these are all of them: then what is over goes,
+// add adds vectors to those that are kept. With changes, these are all of them: then vectors of texts that no longer hold go,
 // and it is noted to what the vectors are complete.
 func (x *Index) add(e Encoder, added change, c *Changes) error {
 	x.writing.Lock()

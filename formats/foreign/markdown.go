@@ -307,7 +307,7 @@ func (w *walker) table(n ast.Node, lead string) bool {
 	return true
 }
 
-// isDelimiter reports whether cells are the line below the names of so many columns.
+// isDelimiter reports whether cells are the line below the names of that number of columns.
 func isDelimiter(cells []string, columns int) bool {
 	return len(cells) > 0 && len(cells) == columns && !slices.ContainsFunc(cells, func(c string) bool { return !strings.Contains(c, "-") || strings.Trim(c, ":-") != "" })
 }

@@ -69,7 +69,7 @@ func (p *Proxy) To(addr string) { p.backend.Store(addr) }
 // Set makes a fault begin, and the one before end.
 func (p *Proxy) Set(f Fault) { p.fault.Store(int32(f)) }
 
-// DropAfter makes [DropAll] begin after so many more pieces, of both directions.
+// DropAfter makes [DropAll] begin after a number of further pieces, of both directions.
 func (p *Proxy) DropAfter(pieces int) { p.left.Store(int64(pieces)) }
 
 // Cut closes all connections.

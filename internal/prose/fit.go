@@ -71,7 +71,7 @@ func longestThatFits(most int, size func(longest int) int) int {
 // clipMark is the most bytes of what clipped adds.
 const clipMark = 32
 
-// clipped is a text of at most so many bytes, and how many follow.
+// clipped is a text cut to a number of bytes, and how many follow.
 func clipped(s string, most int) string {
 	if len(s) <= most+clipMark {
 		return s

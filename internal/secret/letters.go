@@ -33,7 +33,7 @@ const pairs = "" +
 
 const (
 	wordRun   = 6    // letters in a row that are judged
-	fewPairs  = 10   // below so many nothing can be said
+	fewPairs  = 10   // below that number nothing can be said
 	unlikely  = -0.2 // mean per pair below which letters are no words
 	evenPairs = 6    // what pairs has for chance
 )

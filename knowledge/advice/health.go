@@ -29,7 +29,7 @@ type Report struct {
 	Duplicates       []OpenQuestion          `json:"duplicates"`          // the same value under two names
 	NearDuplicates   []Pair                  `json:"nearly_same"`         // of which one is among the newest facts
 	HasVectors       bool                    `json:"nearly_looked"`       // for the latter: there are vectors, and not too many versions
-	Compared         int                     `json:"nearly_compared"`     // so many of the newest facts with all others
+	Compared         int                     `json:"nearly_compared"`     // how many of the newest facts were compared with all others
 	Versions         int                     `json:"-"`                   // of all facts
 	Stale            []knowledge.Found       `json:"stale"`               // effective confidence under a half; what to check first
 	StaleTotal       int                     `json:"stale_total"`

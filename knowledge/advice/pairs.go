@@ -29,8 +29,8 @@ type Conflict struct {
 	newer, older fact.Trust
 }
 
-// The bounds of the search for conflicts: so many of the newest facts, and of those
-// that share a word so many of the newest. A word that more facts have says little.
+// The bounds of the search for conflicts: how many of the newest facts are compared, and with how many of
+// the newest that share a word. A word that more facts have says little.
 const (
 	conflictFacts  = 1000
 	conflictShared = 16

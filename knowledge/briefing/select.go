@@ -922,7 +922,7 @@ func weigh(text string) int {
 // valueBytes is the most of a value that a briefing shows: 60 tokens.
 const valueBytes = 60 * bytesPerToken
 
-// shorten cuts a text at a word, in so many bytes.
+// shorten cuts a text at a word, to a number of bytes.
 func shorten(text string, most int) string {
 	if len(text) <= most {
 		return text

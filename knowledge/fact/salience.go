@@ -131,7 +131,7 @@ func Witnesses(v *Version) int {
 			}
 		}
 	}
-	if len(v.Sources) == 0 { // a file of before sources were kept
+	if len(v.Sources) == 0 { // a file written before sources were kept
 		return max(min(v.ConfirmationCount, maxCounted), 1)
 	}
 	return len(seen)

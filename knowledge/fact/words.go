@@ -33,7 +33,7 @@ func Slug(value string) string {
 }
 
 // FirstWords is the first words of a value, at most five, joined by hyphens. It has letters and
-// digits of any script in lower case, at most 48 runes. Stores of before have keys made like
+// digits of any script in lower case, at most 48 runes. Older stores have keys made like
 // this.
 func FirstWords(value string) string {
 	first, _ := firstWords(value)

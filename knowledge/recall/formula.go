@@ -127,9 +127,9 @@ const (
 	minFurther     = .04  // of an answer behind it
 	minShown       = .015 // of any line: it is printed as 2%
 	minRelated     = .05  // probability of what may help with a task
-	maxMaybe       = 3    // so many lines that may answer
+	maxMaybe       = 3    // lines that may answer
 	maxTaskAnswers = 3    // answers to a task, which asks about several things
-	maxSharing     = 10   // so many lines share the probability of a firm first one
+	maxSharing     = 10   // lines that share the probability of a firm first one
 )
 
 // If the first line is only a maybe, words said little. Then the lines behind it are chosen with more weight on meaning,

@@ -196,7 +196,7 @@ func (q *Question) scan(text string) {
 	}
 }
 
-// sentences are those of a long text that say something, the longest first and of the first ones only so many.
+// sentences are those of a long text that say something, the longest first, and only a number of the first ones.
 func sentences(text string) []string {
 	var out []string
 	for len(text) > 0 && len(out) < maxSentences {

@@ -241,7 +241,7 @@ const packedLike = `"supersedes":"f-","asserted_by":"","questions":["revision_co
 var packers = sync.Pool{New: func() any {
 	w, err := flate.NewWriterDict(nil, flate.DefaultCompression, []byte(packedLike))
 	if err != nil {
-		panic(err) // the level is one that there is
+		panic(err) // the level is valid
 	}
 	return w
 }}

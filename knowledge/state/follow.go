@@ -253,7 +253,7 @@ func (x *Index) Version(ctx context.Context, id string) (*fact.Version, error) {
 // errMoved says that the index was brought further while it was written.
 var errMoved = errors.New("the index moved on meanwhile")
 
-// Sync writes what the index holds only in memory, if that is at least so many facts. It builds
+// Sync writes what the index holds only in memory, if that is at least a number of facts. It builds
 // the index where there is none that can be used. It ends soon after ctx does. If another
 // process is at it, there is nothing to do.
 func (l *Log) Sync(ctx context.Context, least int, progress func(done int)) error {

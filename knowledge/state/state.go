@@ -119,7 +119,7 @@ func (s *State) Seq() uint64 { return s.seq }
 func (s *State) At() time.Time { return s.at }
 
 // Versions returns every version of a fact, by valid_from, then recorded_from;
-// none of one that there is not, or that was erased.
+// none of a fact that does not exist, or that was erased.
 func (s *State) Versions(n fact.ID) []*fact.Version {
 	if vs, ok := s.facts[n]; ok || s.base == nil {
 		return vs

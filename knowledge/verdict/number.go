@@ -204,7 +204,7 @@ func Quantity(number, unit string) (form string, ok bool) {
 	return a.text, ok
 }
 
-// timeOf is a time of so many nanoseconds, whose least unit is step.
+// timeOf is a time in nanoseconds, whose least unit is step.
 func timeOf(nanos, step uint64) atom {
 	_, whole, exp, _ := scale(strconv.FormatUint(nanos, 10), 1, 0)
 	return atom{class: quantity, text: "time " + strconv.FormatUint(whole, 10) + "e" + decimal(exp), nanos: nanos, step: step}

@@ -237,7 +237,7 @@ func (s *observation) idFile() string { return s.root + "/" + idFileName }
 // readSmall reads the first few KiB of a regular file.
 func readSmall(name string) (string, error) { return readUpTo(name, smallFile) }
 
-// readUpTo reads so many bytes of a regular file.
+// readUpTo reads the first bytes of a regular file.
 func readUpTo(name string, most int64) (string, error) {
 	f, err := openRegular(name)
 	if err != nil {

@@ -325,7 +325,7 @@ type Commit struct {
 // together: a larger one renames, formats or imports.
 const maxTogether = 30
 
-// Recent tells what the last commits touched, at most so many back from head.
+// Recent tells what the last commits touched, at most n of them back from head.
 // Names are relative to root. It takes two seconds at most; what git does not tell
 // in that time is not known.
 func Recent(ctx context.Context, root, head string, commits int, o *Options) (History, error) {

@@ -46,7 +46,7 @@ func Uncommitted(ctx context.Context, root, file string) bool {
 		blobName(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), len(committed)) != committed)
 }
 
-// blobName is git's name of a content, in so many digits.
+// blobName is git's name of a content, with a number of digits.
 func blobName(text []byte, digits int) string {
 	var h hash.Hash = sha1.New()
 	if digits == hex.EncodedLen(sha256.Size) {

@@ -103,7 +103,7 @@ func (m *membership) joins() int {
 	return 0
 }
 
-// before is the membership of before the last time that the project joined.
+// before is the membership that the project had before it joined last.
 func (m *membership) before() *membership {
 	b := &membership{hash: m.hash, dataDir: m.dataDir, former: true}
 	if n := m.joins() - 1; n > 0 {

@@ -56,7 +56,7 @@ type Options struct {
 	Now     func() time.Time // the clock; time.Now
 	Wait    time.Duration    // how long a view of a log waits for newer commits; 0: it fetches none
 	Settle  time.Duration    // how long after a failure the stream may seem to end too early; 2 s
-	Each    uint64           // in a stream that it makes, a log gets a new snapshot after so many commits; 4096
+	Each    uint64           // in a stream that it makes, a log gets a new snapshot after that number of commits; 4096
 
 	Redact func(text string) string // applied to every text of a commit before it is folded; nil: none
 

@@ -27,7 +27,7 @@ const (
 	reserve       = 64 << 20 // bytes that stay free, but on a small disk
 	reserveShare  = 20       // of its size
 	checkInterval = 250 * time.Millisecond
-	badLooks      = 4               // after so many a stream is broken; one may see a stream that is just being made
+	badLooks      = 4               // after that number of looks a stream is broken; one may see a stream that is just being made
 	restartAfter  = 5 * time.Second // how long after a restart the next one may come
 )
 
