@@ -50,8 +50,8 @@ type MapOptions struct {
 // Map finds the files of a project that matter. It is safe for concurrent use, also by
 // several processes.
 type Map struct {
-	root string
-	o    MapOptions
+	root    string
+	options MapOptions
 
 	maxTotal int64 // bytes that are read; see [maxTotal]
 	maxTime  time.Duration
@@ -63,13 +63,13 @@ type Map struct {
 func NewMap(root string, o *MapOptions) *Map {
 	m := &Map{root: root, maxTotal: maxTotal, maxTime: maxTime, reading: maxReading}
 	if o != nil {
-		m.o = *o
+		m.options = *o
 	}
-	if m.o.Now == nil {
-		m.o.Now = time.Now
+	if m.options.Now == nil {
+		m.options.Now = time.Now
 	}
-	m.o.Redactor = cmp.Or(m.o.Redactor, secret.BuiltIn())
-	m.o.Logger = cmp.Or(m.o.Logger, slog.New(slog.DiscardHandler))
+	m.options.Redactor = cmp.Or(m.options.Redactor, secret.BuiltIn())
+	m.options.Logger = cmp.Or(m.options.Logger, slog.New(slog.DiscardHandler))
 	return m
 }
 
@@ -114,7 +114,7 @@ func (m *Map) overview(ctx context.Context, q Inquiry) (Overview, error) {
 	}
 	known := make(chan *stored, 1)
 	go func() { known <- m.cached() }()
-	found, err := tree.List(ctx, m.root, &tree.Options{Git: m.o.Git, Logger: m.o.Logger})
+	found, err := tree.List(ctx, m.root, &tree.Options{Git: m.options.Git, Logger: m.options.Logger})
 	if err != nil {
 		return Overview{}, err
 	}
@@ -137,9 +137,9 @@ func (m *Map) overview(ctx context.Context, q Inquiry) (Overview, error) {
 	if q.Task != "" && !r.matched && len(order) > 0 {
 		o.note("no file matches the task; these are the most central ones")
 	}
-	if m.o.Memory != nil {
+	if m.options.Memory != nil {
 		w := Work{Task: q.Task, Files: r.workFiles(order), Budget: max(1, int(float64(budget)*briefingShare))}
-		if o.Briefing, err = m.o.Memory.Briefing(ctx, w); err != nil {
+		if o.Briefing, err = m.options.Memory.Briefing(ctx, w); err != nil {
 			return Overview{}, fmt.Errorf("the briefing: %w", err)
 		}
 	}
@@ -153,7 +153,7 @@ func (m *Map) overview(ctx context.Context, q Inquiry) (Overview, error) {
 
 // clean is a text without its secrets.
 func (m *Map) clean(text string) string {
-	text, _ = m.o.Redactor.Clean(text)
+	text, _ = m.options.Redactor.Clean(text)
 	return text
 }
 
@@ -206,9 +206,9 @@ func (m *Map) requested(p string) (string, error) {
 
 // cached is the content of the cache.
 func (m *Map) cached() *stored {
-	s, err := loadCache(cacheFile(m.o.Cache, m.root))
+	s, err := loadCache(cacheFile(m.options.Cache, m.root))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		m.o.Logger.Debug("the overview does without its cache", "error", err)
+		m.options.Logger.Debug("the overview does without its cache", "error", err)
 	}
 	return s
 }
@@ -221,7 +221,7 @@ func (m *Map) entries(ctx context.Context, found *tree.Tree, known *stored) (ent
 		return nil, h, err
 	}
 	defer root.Close()
-	s := &scanner{root: root, clean: m.clean, now: m.o.Now, progress: m.o.Progress, maxTotal: m.maxTotal, reading: m.reading}
+	s := &scanner{root: root, clean: m.clean, now: m.options.Now, progress: m.options.Progress, maxTotal: m.maxTotal, reading: m.reading}
 	old := make(map[string]*entry, len(known.Entries))
 	for _, e := range known.Entries {
 		old[e.Path] = e
@@ -232,18 +232,18 @@ func (m *Map) entries(ctx context.Context, found *tree.Tree, known *stored) (ent
 	}
 	m.opened = s.opened.Load()
 	if found.Git && found.Head != "" && found.Head != known.Head {
-		history, err := tree.Recent(ctx, m.root, found.Head, recentCommits, &tree.Options{Git: m.o.Git})
+		history, err := tree.Recent(ctx, m.root, found.Head, recentCommits, &tree.Options{Git: m.options.Git})
 		if err == nil {
 			known.Head, known.History, news = found.Head, history, true
 		} else if ctx.Err() != nil {
 			return nil, h, ctx.Err()
 		}
 	}
-	if news && m.o.Cache != "" {
+	if news && m.options.Cache != "" {
 		known.Entries = entries
 		known.withoutSecrets(m.clean)
-		if err := saveCache(cacheFile(m.o.Cache, m.root), known); err != nil {
-			m.o.Logger.Debug("the cache of the overview was not written", "error", err)
+		if err := saveCache(cacheFile(m.options.Cache, m.root), known); err != nil {
+			m.options.Logger.Debug("the cache of the overview was not written", "error", err)
 		}
 	}
 	if !found.Git || found.Head == "" {
@@ -278,12 +278,12 @@ func recency(entries []*entry, touched map[string]int) []float64 {
 // naming are the texts that may name files. If they cannot be read, the overview goes
 // without.
 func (m *Map) naming(ctx context.Context, task string) []string {
-	if m.o.Memory == nil {
+	if m.options.Memory == nil {
 		return nil
 	}
-	texts, err := m.o.Memory.Naming(ctx, task)
+	texts, err := m.options.Memory.Naming(ctx, task)
 	if err != nil {
-		m.o.Logger.Debug("the overview does without the facts that name files", "error", err)
+		m.options.Logger.Debug("the overview does without the facts that name files", "error", err)
 	}
 	return texts
 }

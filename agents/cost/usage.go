@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"leanctx/internal/prose"
+	"leanctx/internal/spool"
 	"leanctx/internal/tokens"
 )
 
@@ -196,17 +197,17 @@ func (c *core) flush() {
 	}
 }
 
-// append writes lines to the month's file with one write, or to the newest file if that is of a
+// append writes lines to the month's file, or to the newest file if that is of a
 // later month: lines are read in the order of the files, also if a clock was set back. After an
 // error it does not retry, because part of the lines may be in the file.
 func (c *core) append(lines []line, sync bool) error {
-	block := []byte("\n") // ends a line that a killed process left torn
+	texts := make([][]byte, len(lines))
 	for i := range lines {
 		text, err := json.Marshal(&lines[i])
 		if err != nil {
 			return err
 		}
-		block = append(append(block, text...), '\n')
+		texts[i] = text
 	}
 	if c.opts.LongLived || sync {
 		if err := os.MkdirAll(c.dir, 0o700); err != nil {
@@ -234,7 +235,7 @@ func (c *core) append(lines []line, sync bool) error {
 	if err := c.opts.Fault("write", name); err != nil {
 		return err
 	}
-	if _, err := file.Write(block); err != nil || !sync {
+	if _, err := spool.Append(file, texts...); err != nil || !sync {
 		return err
 	}
 	return file.Sync() // a power cut must not undo a reset that was confirmed

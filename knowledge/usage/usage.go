@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"leanctx/internal/atomicfile"
+	"leanctx/internal/spool"
 	"leanctx/knowledge/fact"
 )
 
@@ -105,13 +106,16 @@ func (u *Record) Refresh() {
 	}
 }
 
+// firstTime is the first time that has ten digits, in 2001. What is shorter is the beginning of a torn line.
+const firstTime = 1_000_000_000
+
 func (u *Record) fold(line string) {
 	fields := strings.Fields(line)
 	if len(fields) == 0 {
 		return
 	}
 	seconds, err := strconv.ParseInt(fields[0], 10, 64)
-	if err != nil {
+	if err != nil || seconds < firstTime {
 		return
 	}
 	at := time.Unix(seconds, 0).UTC()
@@ -143,8 +147,9 @@ func (u *Record) Note(versions []string) {
 		return
 	}
 	defer f.Close()
-	line := strconv.FormatInt(u.now().Unix(), 10) + " " + strings.Join(versions, " ") + "\n"
-	if _, err := f.WriteString(line); err != nil {
+	line := strconv.FormatInt(u.now().Unix(), 10) + " " + strings.Join(versions, " ")
+	n, err := spool.Append(f, []byte(line))
+	if err != nil {
 		return
 	}
 	info, err := f.Stat()
@@ -152,7 +157,7 @@ func (u *Record) Note(versions []string) {
 		return
 	}
 	u.mu.Lock()
-	if info.Size() == u.offset+int64(len(line)) { // nobody else wrote meanwhile: it need not be read again
+	if info.Size() == u.offset+int64(n) { // nobody else wrote meanwhile: it need not be read again
 		u.fold(line)
 		u.offset = info.Size()
 	}

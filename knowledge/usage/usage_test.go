@@ -30,7 +30,7 @@ func TestRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(string(text)+"\nnonsense f-1\n1 f-2*x f-3*-4\n99 torn"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(string(text)+"\nnonsense f-1\n1767000000 f-2*x f-3*-4\n99 torn"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	other.Refresh()
@@ -75,5 +75,25 @@ func TestCompact(t *testing.T) {
 	again.Refresh()
 	if got := again.Of(&fact.Version{ID: "f-0123456789"}); got.Count != 25_000 {
 		t.Errorf("%+v, want 25,000", got)
+	}
+}
+
+// A line that a killed process left torn loses no other line.
+func TestATornLineLosesNoOther(t *testing.T) {
+	dir := t.TempDir()
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	if err := os.WriteFile(filepath.Join(dir, "retrievals.log"), []byte("1767000000 f-1 f-2\n17670"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	u := Open(dir, func() time.Time { return now })
+	u.Note([]string{"f-3"})
+	u.Refresh()
+	if first := time.Unix(1767000000, 0); u.Covers(now) != now.Sub(first) {
+		t.Errorf("the record covers %s", u.Covers(now))
+	}
+	for _, id := range []string{"f-1", "f-2", "f-3"} {
+		if r := u.With(id, fact.Retrievals{}); r.Count != 1 {
+			t.Errorf("%s was read %d times", id, r.Count)
+		}
 	}
 }

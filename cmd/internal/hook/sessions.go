@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"leanctx/internal/prose"
+	"leanctx/internal/spool"
 	"leanctx/knowledge/briefing"
 	"leanctx/knowledge/fact"
 )
@@ -225,9 +226,7 @@ func (s *Session) write() (written bool) {
 	if err != nil {
 		return false
 	}
-	// One write, so that lines of two processes do not mix. The line feed comes first, in case
-	// that the last line was torn.
-	_, err = f.Write(append([]byte("\n"), line...))
+	_, err = spool.Append(f, line)
 	return errors.Join(err, f.Close()) == nil
 }
 

@@ -141,7 +141,7 @@ func (q *request) press(b button) (text, kind string) {
 	}
 	if err == nil {
 		var a op.Answer
-		a, err = q.h.o.Call(asUser(q.Context()), cmp.Or(b.tool, tool), b.action, args)
+		a, err = q.h.options.Call(asUser(q.Context()), cmp.Or(b.tool, tool), b.action, args)
 		if err == nil && b.shown && q.PostForm.Get("settle") != "" {
 			err = q.rejectDisputes(args)
 		}
@@ -238,7 +238,7 @@ func (q *request) rejectDisputes(confirmed map[string]any) error {
 	}
 	for _, d := range all.Disputes {
 		if d.Category == confirmed["category"] && d.Key == confirmed["key"] && d.Against == confirmed["value"] {
-			if _, err := q.h.o.Call(asUser(q.Context()), tool, "judge", map[string]any{"category": d.Category, "key": d.Key, "target": d.ID, "verdict": "reject"}); err != nil {
+			if _, err := q.h.options.Call(asUser(q.Context()), tool, "judge", map[string]any{"category": d.Category, "key": d.Key, "target": d.ID, "verdict": "reject"}); err != nil {
 				return err
 			}
 		}

@@ -52,7 +52,7 @@ type Options struct {
 // New is the page of one project: GET the views, and /page/… (style and script); POST
 // /do/{action} (buttons), which answers with a redirect.
 func New(o Options) http.Handler {
-	h := &handler{o: o}
+	h := &handler{options: o}
 	mux := http.NewServeMux()
 	for _, v := range [...]view{
 		{"GET /{$}", "facts.html", facts},
@@ -74,8 +74,8 @@ func New(o Options) http.Handler {
 }
 
 type handler struct {
-	o   Options
-	mux *http.ServeMux
+	options Options
+	mux     *http.ServeMux
 
 	mu       sync.Mutex
 	outcomes []outcome // of buttons that were pressed lately

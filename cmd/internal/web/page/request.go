@@ -27,7 +27,7 @@ type request struct {
 }
 
 func (h *handler) request(r *http.Request) *request {
-	return &request{Request: r, h: h, links: links{Prefix: h.o.Prefix, url: r.URL}}
+	return &request{Request: r, h: h, links: links{Prefix: h.options.Prefix, url: r.URL}}
 }
 
 // asUser has operations called in the name of the user, as a button of the page is.
@@ -37,7 +37,7 @@ func asUser(ctx context.Context) context.Context {
 
 // call runs an operation and gives its result as its JSON has it.
 func call[T any](q *request, tool, action string, args map[string]any) (result T, err error) {
-	a, err := q.h.o.Call(asUser(q.Context()), tool, action, args)
+	a, err := q.h.options.Call(asUser(q.Context()), tool, action, args)
 	if err != nil {
 		return result, err
 	}
@@ -121,7 +121,7 @@ type slider struct {
 func (q *request) frame(template string, data any) frame {
 	now := time.Now()
 	f := frame{
-		links: q.links, Project: q.h.o.Project, View: strings.TrimSuffix(template, ".html"), Data: data, Query: q.query(),
+		links: q.links, Project: q.h.options.Project, View: strings.TrimSuffix(template, ".html"), Data: data, Query: q.query(),
 		Events: q.Prefix + "/events", Doubts: q.status.Disputes, Outcome: q.h.outcome(q.URL.Query().Get("outcome")), ReadOnly: readOnly(q.Request),
 		Brings: q.status.Brings, Syncs: syncs(q.Request),
 	}

@@ -473,7 +473,7 @@ func health(q *request) (any, error) {
 		return nil, err
 	}
 	d.Agents = bars(who.Agents[:min(daysShown, len(who.Agents))])
-	a, err := q.h.o.Call(asUser(q.Context()), tool, "embeddings_status", nil)
+	a, err := q.h.options.Call(asUser(q.Context()), tool, "embeddings_status", nil)
 	if err == nil {
 		d.Vectors, err = a.Render()
 	}
