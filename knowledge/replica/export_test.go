@@ -127,6 +127,9 @@ func RandomLine(r *rand.Rand, ours, text string) string {
 	if r.IntN(3) == 0 {
 		l.ValidUntil = new(at.AddDate(0, r.IntN(5), 1))
 	}
+	if r.IntN(3) == 0 {
+		l.Examples, l.Questions, l.Tags, l.Archetype = []string{"run it"}, []string{"what?"}, []string{"critical"}, pick("observation", "workflow", "x")
+	}
 	if r.IntN(6) == 0 {
 		l.Privacy = pick("local", "shared", "team")
 	}
@@ -141,8 +144,14 @@ func RandomLine(r *rand.Rand, ours, text string) string {
 	case opFact:
 		l.Versions = []*formats.Fact{{
 			ID: version, Category: l.Category, Key: l.Key, Value: l.Value, ValidFrom: at, RecordedFrom: at, Confidence: 1, Pinned: true, Privacy: pick("local", "shared"),
-			Aliases: []string{"db"}, Sources: []formats.Source{{Kind: "user", By: "user", At: at}},
+			Aliases: []string{"db"}, Sources: []formats.Source{{Kind: "user", By: "user", At: at}}, Also: l.Also, Examples: l.Examples, Archetype: l.Archetype,
 		}}
+		for range r.IntN(3) { // versions and sources that go on in this line
+			v := *l.Versions[0]
+			v.ID, v.ValidFrom, v.Sources = pick(append(ids, "f-8899aabbccddeeff")...), at.AddDate(0, r.IntN(5), 0), append(v.Sources, formats.Source{Kind: "file", By: "mallory", At: at.Add(time.Hour)})
+			l.Versions = append(l.Versions, &v)
+		}
+		l.More, l.Rest = r.IntN(2) == 0, r.IntN(3) == 0
 	case opPattern, opUnpattern:
 		l.Pattern = &formats.Pattern{Type: pick("naming", "Naming ", "x"), Description: pick("snake_case", l.Value), Examples: []string{l.Value}}
 	case opGotcha, opUngotcha:
@@ -152,7 +161,7 @@ func RandomLine(r *rand.Rand, ours, text string) string {
 	case opRemind:
 		l.Reminder = &formats.Reminder{ID: pick("r-1", "r-2"), Text: l.Value, Keyword: "auth", State: pick("open", "done")}
 	case opJudge:
-		l.Pair = &formats.JudgedPair{KeyA: n.Category + "/" + n.Key, KeyB: to.Category + "/" + to.Key, Verdict: "compatible"}
+		l.Pair = &formats.JudgedPair{KeyA: pick("", strings.Repeat("/", r.IntN(40))) + n.Category + "/" + n.Key, KeyB: to.Category + "/" + to.Key, Verdict: "compatible"}
 	case opDispute:
 		l.Dispute = &formats.Dispute{ID: pick("d-00112233", "d-0011"), Category: n.Category, Key: n.Key, Value: l.Value, Against: version, State: pick("open", "accepted", "rejected"), At: at}
 	case opProject:
