@@ -79,7 +79,7 @@ func knowing(st Stores) []Operation {
 	return []Operation{
 		New("remember", "Assert a fact; the same value confirms it, another supersedes it.", Adds, on(open, (*knowledge.Store).Remember), "category", "value").
 			Describe("key", "confidence", "valid_from", "valid_until", "source", "correct", "also", "replaces", "pinned", "questions").Shown("category", exampleCategory, "key", exampleKey, "value", "JWT RS256").Guesses("store", "save", "add", "set", "write", "create", "put", "update", "learn", "edit", "change", "correct"),
-		New("recall", "Find facts, past ones too, by words and meaning, or list a category. Nothing? Use other words.", Reads, on(open, (*knowledge.Store).Recall)).
+		New("recall", "Find facts, past ones too, by words and meaning, or list a category. Retry in other words.", Reads, on(open, (*knowledge.Store).Recall)).
 			Describe("query", "category", "key", "as_of", "limit").Shown("query", "authentication").Guesses("get", "query", "find", "read", "lookup", "list", "retrieve", "fetch"),
 		New("search", "Find facts in all projects and diaries.", Reads, on(st.Library, (*knowledge.Library).Search), "query").
 			Describe().Shown("query", "database").Guesses("search_all", "global"),
