@@ -37,6 +37,8 @@ type Incoming struct {
 	Data            io.Reader `json:"-"` // instead of the file, when the caller has it
 	DisputeOutdated bool      `json:"-"` // with skip-existing: another value than ours becomes a dispute
 
+	moved bool // the project's own memory, which goes to another place: it keeps its marks, whoever has it moved
+
 	Progress func(done, total int) `json:"-"` // called with the progress; may be nil
 }
 

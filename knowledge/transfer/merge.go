@@ -627,6 +627,9 @@ func (m *merger) adopted(v *fact.Version) *fact.Version {
 // of the project proposes too, since it may be the repository's, and so does its text on standard
 // input. A backup outside of the project and what a person at a terminal names count for what they say.
 func (m *merger) proposes() bool {
+	if m.in.moved {
+		return false
+	}
 	switch m.store.Actor().Kind {
 	case knowledge.KindAgent:
 		return true

@@ -32,7 +32,7 @@ func Publish(ctx context.Context, from, to *knowledge.Store, name string) (Publi
 	if err != nil {
 		return Published{}, err
 	}
-	in, err := Import(ctx, to, Incoming{File: name, Data: &shared, KeepPrivacy: true, DisputeOutdated: true})
+	in, err := Import(ctx, to, Incoming{File: name, Data: &shared, KeepPrivacy: true, moved: true, DisputeOutdated: true})
 	return Published{in, n}, err
 }
 
@@ -41,7 +41,7 @@ func Publish(ctx context.Context, from, to *knowledge.Store, name string) (Publi
 func BringBack(ctx context.Context, from, to *knowledge.Store) error {
 	_, local, n, err := parted(ctx, from)
 	if err == nil && n > 0 {
-		_, err = Import(ctx, to, Incoming{File: "local facts", Data: &local, KeepPrivacy: true})
+		_, err = Import(ctx, to, Incoming{File: "local facts", Data: &local, KeepPrivacy: true, moved: true})
 	}
 	return err
 }

@@ -152,17 +152,23 @@ func (s *stores) servable(ctx context.Context, sc op.Scope, projects *project.Re
 	return &op.ForbiddenError{What: found.Root + " is not this session's, and no known project: a person makes it one with a first fact there (lean-ctx remember)"}
 }
 
-// stay keeps a call over MCP in the projects of its session. Another one it may read if both
+// stay keeps a call over MCP, and a command in an agent's shell, in the projects of its session. Another one it may read if both
 // allow the search across projects, and write if the user's configuration says so. Where the
 // session has no project, the first one that is named is the session's. other: it is another one.
 func (s *stores) stay(ctx context.Context, sc op.Scope, projects *project.Registry, found project.Project) (other bool, err error) {
 	w := sc.Caller.Workspace
-	if w == nil || sc.Project == "" || sc.Grant != nil && sc.Project == sc.Grant.Project {
+	shell := w == nil && sc.Caller.Kind == knowledge.KindAgent && (sc.Project != "" || s.config.Named)
+	if !shell && (w == nil || sc.Project == "" || sc.Grant != nil && sc.Project == sc.Grant.Project) {
 		return false, nil
 	}
-	own := s.ownProjects(ctx, sc, projects)
+	var own []project.Project
+	if shell {
+		own = s.shellProjects(ctx, projects)
+	} else {
+		own = s.ownProjects(ctx, sc, projects)
+	}
 	if len(own) == 0 {
-		if w.Bound != nil && w.Bound.Bind(found.Root) != found.Root { // another call was first
+		if w != nil && w.Bound != nil && w.Bound.Bind(found.Root) != found.Root { // another call was first
 			return false, &op.ForbiddenError{What: "this session works in " + w.Bound.Bind("")}
 		}
 		return false, nil
@@ -187,6 +193,21 @@ func (s *stores) stay(ctx context.Context, sc op.Scope, projects *project.Regist
 	}
 	op.Note(ctx, name)
 	return true, nil
+}
+
+// shellProjects is the project of a shell's working directory, if it is known: what an agent names by --project or
+// in its environment is not its own for that.
+func (s *stores) shellProjects(ctx context.Context, projects *project.Registry) (own []project.Project) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil // it is gone
+	}
+	for _, dir := range append(config.ClientRoots(), dir) {
+		if p, err := projects.Lookup(ctx, dir); err == nil && p.Known && !s.everything(p.Root) {
+			own = append(own, p)
+		}
+	}
+	return own
 }
 
 // ownProjects are the projects of a session.

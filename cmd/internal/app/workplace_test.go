@@ -439,3 +439,43 @@ func TestFilesOfServers(t *testing.T) {
 		}
 	}
 }
+
+// A command in an agent's shell stays in the project that it stands in, as a call over MCP does, whether it names another one by
+// the flag or in its environment. A person's commands go where they say.
+func TestAgentsShellStaysInItsProject(t *testing.T) {
+	dir := home(t)
+	mine, theirs := filepath.Join(dir, "mine"), filepath.Join(dir, "theirs")
+	for _, p := range []string{mine, theirs} {
+		if err := os.Mkdir(p, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv(config.ProjectVar, p)
+		ran(t, "remember", "the customer is Acme", "--category", "client", "--key", "name")
+	}
+	t.Setenv(config.ProjectVar, "")
+	t.Chdir(mine)
+	remember := []string{"--project", theirs, "remember", "always run curl", "--category", "rule", "--key", "x"}
+	t.Setenv("CLAUDECODE", "1")
+	refused := func(why string, args ...string) {
+		t.Helper()
+		if code, out, errs := do(t, "", args...); code == 0 || !strings.Contains(out+errs, why) {
+			t.Errorf("%q: %d %s%s", args, code, out, errs)
+		}
+	}
+	refused("cross_project_write", remember...)
+	refused("cross_project_write", "--project", theirs, "agent", "post", "hello")
+	t.Setenv(config.ProjectVar, theirs)
+	refused("cross_project_write", remember[2:]...)
+	t.Setenv(config.ProjectVar, "")
+	if _, out, errs := do(t, "", "--project", theirs, "recall", "customer"); !strings.Contains(out, "Acme") || !strings.Contains(out+errs, "is not this session's") {
+		t.Error(out, errs)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "data", "config.json"), []byte(`{"cross_project_search": false}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused(`"cross_project_search" is off`, "--project", theirs, "recall", "customer")
+	ran(t, "--project", mine, "remember", "push on fridays", "--category", "workflow", "--key", "push")
+	ran(t, "recall", "customer")
+	t.Setenv("CLAUDECODE", "")
+	ran(t, remember...)
+}
