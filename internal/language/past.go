@@ -101,7 +101,7 @@ var pastForms = sync.OnceValue(func() (out []compiledForm) {
 		{AsksChanges, lead + `(?P<cue>(?:which|what) (?:facts|things|values) (?:have |had |were |has )?(?:changed|new|added|removed|decided|replaced))\b`, anyTense, true},
 		{AsksChanges, lead + `(?P<cue>(?:changes|decisions))\b`, anyTense, true},
 		{AsksChanges, lead + `(?P<cue>(?:did|has|have|was|is|were|are|there|there s)?(?: there)? ?(?:anything|something|any facts|anything else)(?: have| has| is| was)?(?: been)? (?:changed|change|changes|new|happened|happen|different|decided|added|removed))\b`, anyTense, true},
-		{AsksChanges, lead + `(?P<cue>what (?:did|have|has) (?:i|we|you) miss(?:ed)?)\b`, anyTense, true},
+		{AsksChanges, lead + `(?P<cue>what (?:did|have|has) (?:i|we|you) (?:miss|missed))\b`, anyTense, true},
 		// Why.
 		{AsksWhy, `(?P<cue>why) (?:did|was|were|have|has|had) (?:.* )?(?:` + changeVerbs + `)\b`, anyTense, false},
 		{AsksWhy, `(?P<cue>what (?:was|is) the reason) (?:for|that|why|behind|of) .*\b(?:` + changeVerbs + `|move|switch|change|migration)\b`, anyTense, false},
@@ -186,14 +186,46 @@ var pastForms = sync.OnceValue(func() (out []compiledForm) {
 		{AsksPlan, `^(?:what|which|who|where|when|how)\b.*\b(?P<cue>will|going to|gonna)\b`, anyTense, false},
 		{AsksPlan, `(?P<cue>planned|upcoming|in (?:the )?future|next (?:week|month|quarter|year|sprint))\b`, anyTense, false},
 	} {
-		out = append(out, compiledForm{f, regexp.MustCompile(f.pattern)})
+		out = append(out, compiledForm{f, cueOf(f.pattern), sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(f.pattern) })})
 	}
 	return out
 })
 
+// compiledForm is a form that is compiled when a question first has a word of its cue: to compile all takes 4 ms.
 type compiledForm struct {
 	pastForm
-	*regexp.Regexp
+	cue     []string
+	compile func() *regexp.Regexp
+}
+
+// common are words of cues that say nothing of a time.
+var common = wordSet(`what which who whom how did do does was were is are am has have had been be we you they i it us them me the a an our their its in on at of to for from by with all some any one and or s t there that this up no not can may`)
+
+// cueOf are the words of a form's cue, of which a question has at least one, but the common ones. It is nil where it has only
+// such.
+func cueOf(pattern string) (out []string) {
+	_, cue, _ := strings.Cut(pattern, "(?P<cue>")
+	depth := 1
+	end := strings.IndexFunc(cue, func(c rune) bool {
+		switch c {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		return depth == 0
+	})
+	for w := range strings.FieldsFuncSeq(cue[:end], func(c rune) bool { return c < 'a' || c > 'z' }) {
+		if !common[w] {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// mayFit reports whether a question has a word of the form's cue.
+func (f *compiledForm) mayFit(words []Word) bool {
+	return f.cue == nil || slices.ContainsFunc(words, func(w Word) bool { return slices.Contains(f.cue, w.Text) })
 }
 
 // ReadPast reads what a question asks about another time than now. ok is false for one about the present, or one whose time is
@@ -216,6 +248,9 @@ func ReadPast(text string, now, newest time.Time) (p Past, ok bool) {
 	}
 	r := newPastReader(text, words, now, newest)
 	for _, f := range pastForms() {
+		if !f.mayFit(words) {
+			continue
+		}
 		if p, ok = r.read(&f); ok {
 			return p, true
 		}
@@ -328,12 +363,13 @@ func quotations(text string) (out [][2]int) {
 
 // read reads a question by a form.
 func (r *pastReader) read(f *compiledForm) (p Past, ok bool) {
-	at := f.FindStringSubmatchIndex(r.plain)
+	form := f.compile()
+	at := form.FindStringSubmatchIndex(r.plain)
 	if at == nil {
 		return p, false
 	}
 	group := func(name string) (from, to int) { // as words, from up to not including to
-		i := f.SubexpIndex(name)
+		i := form.SubexpIndex(name)
 		if i < 0 || at[2*i] < 0 {
 			return 0, 0
 		}

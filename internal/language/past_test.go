@@ -155,3 +155,18 @@ func TestThePresentIsNotThePast(t *testing.T) {
 		}
 	}
 }
+
+// TestAnOrdinaryQuestionCompilesFewForms: a command compiles each form anew, and all of them take longer than the answer.
+func TestAnOrdinaryQuestionCompilesFewForms(t *testing.T) {
+	for _, text := range []string{"which billing provider do we use", "who owns the ledger", "where do we store pictures now", "how many retries do we use"} {
+		n := 0
+		for _, f := range pastForms() {
+			if f.mayFit(Words(text)) {
+				n++
+			}
+		}
+		if n > 8 {
+			t.Errorf("%q: %d of %d forms", text, n, len(pastForms()))
+		}
+	}
+}
