@@ -179,7 +179,8 @@ type Relation struct {
 	LastSeen      *time.Time  `json:"last_seen"`
 	Count         int         `json:"count"`
 	SourceSession string      `json:"source_session"`
-	TakenIn       bool        `json:"taken_in,omitzero"` // it came with the repository, and nobody has confirmed it here
+	TakenIn       bool        `json:"taken_in,omitzero"`    // it came with the repository, and nobody has confirmed it here
+	SourceKind    string      `json:"source_kind,omitzero"` // user: a user made it, or made it again
 
 	Extra Unknown `json:",embed"`
 }

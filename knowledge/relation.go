@@ -96,7 +96,12 @@ func Relate(ctx context.Context, s *Store, l Link) (Linked, error) {
 			r = Linked{Outcome: "reinforced", Relation: known}
 		}
 		r.Relation.Count++
-		r.Relation.TakenIn = false
+		if r.Relation.TakenIn {
+			r.Relation.TakenIn, r.Relation.SourceKind = false, "" // another's user is not this one
+		}
+		if by.Kind == KindUser {
+			r.Relation.SourceKind = KindUser
+		}
 		r.Relation.LastSeen = &now
 		events, err := effect(s, st, &r, by, now)
 		if err == nil && r.Outcome != string(Disputed) {
@@ -130,7 +135,7 @@ func effect(s *Store, st state.Reader, l *Linked, by Source, now time.Time) (eve
 	return events, err
 }
 
-// Unrelate removes a link, and closes the dispute that it opened. A dispute that somebody of more
+// Unrelate removes a link, and closes the dispute that it opened. A user's link only a user removes. A dispute that somebody of more
 // authority opened stays, and the link with it.
 func Unrelate(ctx context.Context, s *Store, l Unlink) (Linked, error) {
 	var r Linked
@@ -141,8 +146,12 @@ func Unrelate(ctx context.Context, s *Store, l Unlink) (Linked, error) {
 			return nil, err
 		}
 		r = Linked{Outcome: "removed", Relation: want}
-		if _, ok := state.Relations.Find(st.Lists, want); !ok {
+		known, ok := state.Relations.Find(st.Lists, want)
+		if !ok {
 			return nil, refusal.NotFound("No relation found: %s -(%s)-> %s", Slashed(want.From.Name), want.Kind, Slashed(want.To.Name))
+		}
+		if known.SourceKind == KindUser && !known.TakenIn && Authority(by.Kind) < Authority(KindUser) {
+			return nil, refusal.ForUser("%s -(%s)-> %s is a user's, and for the user to remove", Slashed(want.From.Name), want.Kind, Slashed(want.To.Name))
 		}
 		events := []state.Event{{Unrelate: &want}}
 		for _, d := range st.Disputes(fact.IDOf(want.To.Category, want.To.Key)) {
