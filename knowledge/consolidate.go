@@ -116,11 +116,7 @@ func Consolidate(ctx context.Context, s *Store, p Promotion) (Promoted, error) {
 		w := state.NewOverlay(known, nil)
 		events, r.Facts, err = promoteAll(s, some, near, st, w, now)
 		if p.Unasked {
-			for _, e := range events {
-				if e.Put != nil && e.Put.RecordedFrom.Equal(now) && e.Put.Outcome == string(Created) {
-					e.Put.TakenIn = true
-				}
-			}
+			leaveMarks(st, events, now)
 		}
 		if err == nil {
 			var closed []state.Event
@@ -194,6 +190,30 @@ func (a allowance) of(found []Finding) (some []Finding, over, unsure int) {
 		some = append(some, f)
 	}
 	return some, over, unsure
+}
+
+// leaveMarks has what nobody asked for be unconfirmed: a fact that is new, and one that only others have
+// said until now. An agent that notes what it read in a stranger's fact has not confirmed it.
+func leaveMarks(st *state.State, events []state.Event, now time.Time) {
+	marked := map[string]bool{} // versions
+	theirs := func(category, key, id string) bool {
+		vs := st.Versions(fact.IDOf(category, key))
+		if v := fact.WithID(vs, id); v != nil {
+			return v.TakenIn
+		}
+		return marked[id] || len(vs) > 0 && !slices.ContainsFunc(vs, func(v *fact.Version) bool { return !v.TakenIn })
+	}
+	for _, e := range events {
+		switch {
+		case e.Put != nil:
+			v := e.Put
+			if v.RecordedFrom.Equal(now) && v.Outcome == string(Created) || theirs(v.Category, v.Key, v.ID) {
+				v.TakenIn, marked[v.ID] = true, true
+			}
+		case e.Confirm != nil:
+			e.Confirm.Unasked = theirs(e.Confirm.Category, e.Confirm.Key, e.Confirm.ID)
+		}
+	}
 }
 
 // promoteAll decides on findings one upon another.

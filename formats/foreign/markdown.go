@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
@@ -69,6 +68,7 @@ func (b *builder) markdown(src []byte) error {
 	if err != nil {
 		return noteError("front matter: " + strings.SplitN(err.Error(), "\n", 2)[0])
 	}
+	body = shallow(body)
 	lines := b.lines(body, first)
 	b.reads()
 	kind := orElse(head.Type, head.Metadata.Type)
@@ -137,7 +137,7 @@ func cutFrontMatter(src []byte, into *frontMatter) (body []byte, first int, has 
 		return src, 1, false, nil
 	}
 	_, body, _ = bytes.Cut(body, []byte("\n"))
-	if err := yaml.Unmarshal(head, into); err != nil {
+	if err := formats.UnmarshalYAML(head, into); err != nil {
 		return nil, 0, false, err
 	}
 	return body, 1 + bytes.Count(src[:len(src)-len(body)], []byte("\n")), true, nil
@@ -165,6 +165,22 @@ func (b *builder) lines(src []byte, number int) []line {
 	}
 	w.blocks(document(src), "")
 	return w.out
+}
+
+// nesting is what stands before the text of a line in quotations and lists.
+var nesting = formats.Regexp(`(?m)^(?:[ \t>]|[-+*][ \t]|[0-9]{1,9}[.)][ \t])+`)
+
+// maxNesting is the longest, in bytes: to parse a text costs the square of its depth.
+const maxNesting = 100
+
+// shallow is a text in which lines that are nested deeper are left as text of their own.
+func shallow(src []byte) []byte {
+	return nesting().ReplaceAllFunc(src, func(before []byte) []byte {
+		if len(before) > maxNesting {
+			return nil
+		}
+		return before
+	})
 }
 
 func document(src []byte) ast.Node { return goldmark.DefaultParser().Parse(text.NewReader(src)) }

@@ -25,7 +25,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/goccy/go-yaml"
+	"leanctx/formats"
 )
 
 // Version is the version of the Open Knowledge Format that index.md names.
@@ -227,7 +227,7 @@ func Parse(text []byte) (Room, error) {
 		return Room{}, Mistake{1, "no front matter between two lines of ---"}
 	}
 	var h header
-	if err := yaml.Unmarshal(head[4:len(head)-4], &h); err != nil {
+	if err := formats.UnmarshalYAML(head[4:len(head)-4], &h); err != nil {
 		return Room{}, Mistake{2, "front matter: " + strings.SplitN(err.Error(), "\n", 2)[0]}
 	}
 	if h.Type != kind || h.Category == nil || strings.TrimSpace(*h.Category) == "" {

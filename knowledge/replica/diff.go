@@ -308,12 +308,18 @@ func sameVersions(a, b []*fact.Version) bool {
 	return true
 }
 
-// sameValues reports whether two histories end with the same values.
+// sameValues reports whether two histories end with the same values, those among them that have an end
+// of their own. What ended before the time of its line got the last nanosecond before its end: it is lost.
 func sameValues(a, b []*fact.Version) bool {
 	values := func(vs []*fact.Version) (out []string) {
 		for _, v := range vs {
-			if fact.Believed(v) && v.ValidUntil == nil {
+			if !fact.Believed(v) {
+				continue
+			}
+			if end := v.ValidUntil; end == nil {
 				out = append(out, v.Value)
+			} else if end.Sub(v.ValidFrom) > time.Nanosecond && !slices.ContainsFunc(vs, func(w *fact.Version) bool { return w.ValidFrom.Equal(*end) }) && (v.RetractedAt == nil || !v.RetractedAt.Equal(*end)) {
+				out = append(out, v.Value+" until "+end.String())
 			}
 		}
 		slices.Sort(out)

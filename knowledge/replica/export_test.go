@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"cmp"
 	"crypto/ed25519"
 	"fmt"
 	"math/rand/v2"
@@ -212,7 +213,7 @@ func DigestsIn(text string) (out []string) {
 
 // Claims is a line of a replica with any members: number n, so many minutes after the others.
 func Claims(replica string, n int, l Line, key ed25519.PrivateKey) string {
-	l.ID, l.At = fmt.Sprintf("%s-%d", replica, n), time.Date(2026, 3, 1, 8, n, 0, 0, time.UTC)
+	l.ID, l.At = fmt.Sprintf("%s-%d", replica, n), cmp.Or(l.At, time.Date(2026, 3, 1, 8, n, 0, 0, time.UTC))
 	if l.Category == "" {
 		l.Category = "arch"
 	}

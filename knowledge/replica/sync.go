@@ -257,6 +257,7 @@ type incoming struct {
 	trusted  keySet // the keys of this store and of the replicas that it trusts, by their ids
 	redact   func(string) (string, []string)
 	now      time.Time
+	looks    bool // nothing is taken in, so any time will do
 	lines    []*Line
 	newer    []*Line // of a newer version of the program
 	over     int     // lines that were not read, since there are too many
@@ -267,6 +268,11 @@ type incoming struct {
 // future is how far ahead of this clock a line may be. One that is further is taken in
 // when its time has come, since all lines after it must be later still.
 const future = 24 * time.Hour
+
+// ahead is how far ahead of this clock a line from outside may be. One that is further is taken in when
+// its time has come: whatever is written here after it was read comes later still, so a stranger would
+// set the time of all that is said here.
+const ahead = 5 * time.Minute
 
 // read reads the lines of all files. Of those of replicas that are not trusted it reads so many: what is
 // not read costs no memory. Each file has at most half of what is left, but for the last one of somebody
@@ -606,10 +612,14 @@ func (p *plan) find(in incoming) (copied bool, err error) {
 		}
 	}
 	var unfit []*Line
+	early := 0
 	for _, l := range p.known {
 		note(l)
 	}
 	defer func() {
+		if early > 0 {
+			p.report.Warnings = append(p.report.Warnings, fmt.Sprintf("%s of replicas that are not trusted here %s in the future and not taken in yet", prose.Count(early, "line"), map[bool]string{true: "is", false: "are"}[early == 1]))
+		}
 		if len(unfit) > 0 {
 			p.report.Warnings = append(p.report.Warnings, fmt.Sprintf("%s left out, since more or something else stands there than lean-ctx writes; the first is %s", counted(len(unfit), "line was", "lines were"), unfit[0].ID))
 		}
@@ -639,6 +649,10 @@ func (p *plan) find(in incoming) (copied bool, err error) {
 		}
 		if gone[place{l.writer, l.seq}] || goneHere[place{writer{id: l.writer.id}, l.seq}] && !p.trusted.has(l.writer) {
 			continue // what one writer has taken back says nothing about the lines of another
+		}
+		if !in.looks && l.At.Sub(in.now) > ahead && !p.trusted.has(l.writer) {
+			early++
+			continue
 		}
 		if l.Redacted != "" || !p.trusted.has(l.writer) && !l.fits() { // redacted is for the copy to say
 			unfit = append(unfit, l)
@@ -862,7 +876,8 @@ func (p *plan) advance(commit uint64, now time.Time) {
 		if held[l] {
 			continue
 		}
-		if l.At.After(n.At) {
+		// A former version took in what strangers dated a day ahead.
+		if l.At.After(n.At) && (p.trusted.has(l.writer) || !l.At.After(now.Add(ahead))) {
 			n.At = l.At
 		}
 		if seq, ok := first[l.writer]; ok && l.seq > seq {

@@ -100,7 +100,7 @@ func replicas(st *state.State, dir, root string, now time.Time) ([]Known, error)
 	if err != nil {
 		return nil, err
 	}
-	in := incoming{now: now, trusted: trustedKeys(st.Replica), redact: func(s string) (string, []string) { return s, nil }}
+	in := incoming{looks: true, now: now, trusted: trustedKeys(st.Replica), redact: func(s string) (string, []string) { return s, nil }}
 	in.read(files)
 	p := &plan{}
 	if st.Replica != nil {

@@ -81,6 +81,9 @@ type Confirmation struct {
 	Pinned     *bool          `json:"pinned,omitempty"`
 	Privacy    string         `json:"privacy,omitempty"`
 	Archetype  string         `json:"archetype,omitempty"`
+
+	// Unasked says that nobody asked for it: what nobody has confirmed here stays so.
+	Unasked bool `json:"unasked,omitempty"`
 }
 
 // NewQuestions gives a version its questions. It is no confirmation.

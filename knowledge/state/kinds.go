@@ -141,7 +141,7 @@ func (c *Confirmation) apply(v *fact.Version) {
 	if c.Archetype != "" {
 		v.Archetype = c.Archetype
 	}
-	v.TakenIn = false
+	v.TakenIn = v.TakenIn && c.Unasked
 }
 
 func erase(s *State, t formats.Tombstone) {
