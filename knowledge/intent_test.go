@@ -50,7 +50,7 @@ func TestRecallMeetsReminders(t *testing.T) {
 		{Value: "task is there", Task: "t-1:Completed"}, {Value: "task is not", Task: "t-1:Failed"},
 		{Value: "was due", Due: "2020-01-01"}, {Value: "will be due", Due: "2999-01-01"}, {Value: "has a word", Keyword: "jwt"},
 	} {
-		if _, err := Remind(t.Context(), s.Store, a); err != nil {
+		if _, err := Remind(t.Context(), s.As(Actor{Kind: KindUser}), a); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -20,7 +20,7 @@ func TestBeginMeetsReminders(t *testing.T) {
 		{Value: "is due", Due: "2020-01-01"}, {Value: "has its task", Task: "t-1:Completed"}, {Value: "on auth", Path: "src/auth/**"},
 		{Value: "on tests", Path: "*_test.go"}, {Value: "on tokens", Keyword: "refresh token"}, {Value: "later", Due: "2999-01-01"},
 	} {
-		must[Reminded](t)(Remind(t.Context(), s.Store, a))
+		must[Reminded](t)(Remind(t.Context(), s.As(Actor{Kind: KindUser}), a))
 	}
 	for _, tt := range []struct {
 		o    briefing.Work

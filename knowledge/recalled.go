@@ -11,6 +11,7 @@ import (
 	"leanctx/internal/language"
 	"leanctx/internal/prose"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/reminder"
 	"leanctx/knowledge/state"
 )
 
@@ -235,7 +236,7 @@ func (r Recalled) TextIn(call prose.Syntax) string {
 		}
 	}
 	for _, x := range r.Reminders {
-		fmt.Fprintf(&b, "\n  Reminder %s: %s%s (%s when done)", prose.Line(x.ID), prose.Brief(x.Text), fact.Trust{Unconfirmed: x.TakenIn}.Mark(), call("remind_done", "id", x.ID))
+		fmt.Fprintf(&b, "\n  Reminder %s: %s%s (%s when done)", prose.Line(x.ID), prose.Brief(x.Text)+reminder.By(x), fact.Trust{Unconfirmed: x.TakenIn}.Mark(), call("remind_done", "id", x.ID))
 	}
 	return b.String()
 }

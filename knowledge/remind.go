@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,14 @@ type NewReminder struct {
 	Keyword string `json:"keyword,omitempty" jsonschema:"when a query or task holds this word"`
 	Due     string `json:"due,omitempty" jsonschema:"a day, an instant, or how long from now (3d)"`
 	Task    string `json:"task,omitempty" jsonschema:"when a task reaches a state, as <id>:<State>"`
+	Source  string `json:"source,omitempty" jsonschema:"user, if the user wants it"`
 }
+
+// The limits of reminders: hooks read all that are open.
+const (
+	maxReminder      = 2 << 10 // bytes of one
+	maxOpenReminders = 200
+)
 
 // Reminded is a reminder as stored.
 type Reminded struct {
@@ -47,12 +55,16 @@ func (r Reminded) Text() string {
 // would never surface.
 func Remind(ctx context.Context, s *Store, a NewReminder) (Reminded, error) {
 	in := input{secrets: s.secrets}
+	by := s.Source(a.Source, 1)
 	x := formats.Reminder{
-		Text: in.value("value", a.Value), State: reminder.StateOpen, CreatedBy: s.actor.Agent,
+		Text: in.value("value", a.Value), State: reminder.StateOpen, CreatedBy: reminderAuthor(by),
 		Path: s.Relative(in.text("path", a.Path)), Keyword: in.text("keyword", a.Keyword), Task: in.text("task", a.Task),
 	}
 	if in.err != nil {
 		return Reminded{}, in.err
+	}
+	if n := len(x.Text); n > maxReminder {
+		return Reminded{}, refusal.Argument("value", "value has %s bytes, more than the %s of a reminder", prose.Number(n), prose.Number(maxReminder))
 	}
 	if a.Due != "" {
 		t, err := args.ParseDue("due", a.Due, s.Now())
@@ -60,6 +72,9 @@ func Remind(ctx context.Context, s *Store, a NewReminder) (Reminded, error) {
 			return Reminded{}, err
 		}
 		x.Due = &t.Time
+		if by.Kind != KindUser && t.Before(fact.StartOfDay(s.Now())) {
+			return Reminded{}, refusal.Argument("due", "due %s is over: only the user is reminded of what is past", fact.Day(t.Time))
+		}
 	}
 	if reminder.Trigger(x) == "" {
 		return Reminded{}, refusal.Argument("due", "a reminder needs a trigger: path, keyword, due or task")
@@ -81,9 +96,26 @@ func Remind(ctx context.Context, s *Store, a NewReminder) (Reminded, error) {
 		}
 		x.CreatedAt = now
 		x.ID = "r-" + formats.VersionID("reminder", "", x.Text, now, 0)[2:8]
-		return []state.Event{{Remind: &x}}, nil
+		events := []state.Event{{Remind: &x}}
+		if open := reminder.Open(st.Reminders); len(open) >= maxOpenReminders {
+			last := open[len(open)-1] // agents' come last
+			if by.Kind != KindUser || last.CreatedBy == "" {
+				return nil, &refusal.HintError{Problem: fmt.Sprintf("%d reminders are open", len(open)), Hint: "finish some first: remind_done"}
+			}
+			last.State, last.DoneAt = reminder.StateDone, &now // it gives way to what the user wants
+			events = append(events, state.Event{Remind: &last})
+		}
+		return events, nil
 	})
 	return Reminded{x, in.redacted}, err
+}
+
+// reminderAuthor is who a reminder is of: nobody's name is the user's.
+func reminderAuthor(by Source) string {
+	if by.Kind == KindUser {
+		return ""
+	}
+	return cmp.Or(by.By, by.Kind)
 }
 
 // checkTask refuses a task or a state that there is not, since such a reminder
@@ -109,10 +141,11 @@ func checkTask(ctx context.Context, s *Store, given string) error {
 
 // Done names a reminder that is finished.
 type Done struct {
-	ID string `json:"id" arg:"1" jsonschema:"the reminder's id"`
+	ID     string `json:"id" arg:"1" jsonschema:"the reminder's id"`
+	Source string `json:"source,omitempty" jsonschema:"user, if the user says that it is done"`
 }
 
-// RemindDone finishes a reminder; it surfaces no more.
+// RemindDone finishes a reminder; it surfaces no more. Only the user finishes the user's.
 func RemindDone(ctx context.Context, s *Store, d Done) (Reminded, error) {
 	if err := refusal.Required("id", d.ID); err != nil {
 		return Reminded{}, err
@@ -126,6 +159,9 @@ func RemindDone(ctx context.Context, s *Store, d Done) (Reminded, error) {
 		r = Reminded{Reminder: st.Reminders[i]}
 		if r.Reminder.State == reminder.StateDone {
 			return nil, nil
+		}
+		if x := r.Reminder; x.CreatedBy == "" && !x.TakenIn && s.Source(d.Source, 1).Kind != KindUser {
+			return nil, refusal.Argument("id", "reminder %s is the user's: ask the user, then repeat with source=user", prose.Line(x.ID))
 		}
 		r.Reminder.State, r.Reminder.DoneAt, r.Reminder.TakenIn = reminder.StateDone, &now, false
 		return []state.Event{{Remind: &r.Reminder}}, nil

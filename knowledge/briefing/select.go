@@ -672,7 +672,7 @@ func (o *Inputs) gotchaLines(c *choice) (out []string, worst int, told map[strin
 func (o *Inputs) dueLines(list []formats.Reminder, today time.Time) []string {
 	met, out := []string{}, []string{}
 	for _, r := range reminder.Open(list) {
-		switch line := prose.Clip(r.Text, 120); {
+		switch line := prose.Clip(r.Text, 120) + reminder.By(r); {
 		case o.Applies != nil && o.Applies(r):
 			met = append(met, line)
 		case o.Reached[r.ID] || reminder.Due(r, today):

@@ -59,7 +59,7 @@ func (r ReminderList) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Reminders (%d):", len(r.Reminders))
 	for _, x := range r.Reminders {
-		fmt.Fprintf(&b, "\n  %s %s (%s)", prose.Line(x.ID), prose.Brief(x.Text), reminder.Trigger(x))
+		fmt.Fprintf(&b, "\n  %s %s (%s)", prose.Line(x.ID), prose.Brief(x.Text)+reminder.By(x), reminder.Trigger(x))
 		b.WriteString(fact.Trust{Unconfirmed: x.TakenIn}.Mark())
 		if x.State != reminder.StateOpen {
 			fmt.Fprintf(&b, " [%s]", prose.Line(x.State))

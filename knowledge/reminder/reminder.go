@@ -17,8 +17,7 @@ const (
 	StateDone = "done"
 )
 
-// Open lists those of some reminders that are still to surface, the soonest due
-// first.
+// Open lists those of some reminders that are still to surface: the user's first, then the soonest due.
 func Open(list []formats.Reminder) []formats.Reminder {
 	var out []formats.Reminder
 	for _, r := range list {
@@ -26,8 +25,24 @@ func Open(list []formats.Reminder) []formats.Reminder {
 			out = append(out, r)
 		}
 	}
-	slices.SortFunc(out, ByDue)
+	slices.SortFunc(out, func(a, b formats.Reminder) int {
+		if a, b := a.CreatedBy == "", b.CreatedBy == ""; a != b {
+			if a {
+				return -1
+			}
+			return 1
+		}
+		return ByDue(a, b)
+	})
 	return out
+}
+
+// By names whoever a reminder is of; empty for the user's.
+func By(r formats.Reminder) string {
+	if r.CreatedBy == "" {
+		return ""
+	}
+	return " (by " + prose.Clip(r.CreatedBy, 40) + ")"
 }
 
 // ByDue orders reminders: the soonest due first, then those without a day, the

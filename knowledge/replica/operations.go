@@ -81,14 +81,14 @@ var byEraser = rule{kinds: true, may: (*Folded).mayErase, instead: (*Folded).wis
 // An erased name comes back by who could have erased it.
 var byReviver = rule{kinds: true, may: func(f *Folded, l *Line, by formats.Source) bool { return ranks(by, f.erasedBy[l.Name]) }}
 
-// Anybody may have others reminded, and say that it is done. Another text, another condition, and the
-// reminding anew, are the user's.
+// Anybody may have others reminded, and say of what is not the user's that it is done. Another text, another
+// condition, and the reminding anew, are the user's.
 var byReminder = rule{kinds: true, may: func(f *Folded, l *Line, by formats.Source) bool {
 	x := *l.Reminder
 	old, there := state.Reminders.Find(&f.State.Lists, x)
 	same := old
 	same.State, same.DoneAt, same.TakenIn, same.Extra = x.State, x.DoneAt, x.TakenIn, x.Extra
-	return !there || ranks(by, knowledge.KindUser) || equal(same, x) && (x.State == old.State || x.State == reminder.StateDone)
+	return !there || ranks(by, knowledge.KindUser) || equal(same, x) && (x.State == old.State || x.State == reminder.StateDone && old.CreatedBy != "")
 }}
 
 // A dispute is opened in the name of its source, and settled by who has the authority of those who opened

@@ -60,7 +60,7 @@ var mayImport = map[string][]string{
 	"knowledge/drawing":  {"internal/prose"},
 	"knowledge/recall":   {"internal/language", "knowledge/words"},
 	"knowledge/verdict":  {"internal/language", "knowledge/words"},
-	"knowledge/conflict": {"knowledge/verdict", "knowledge/words"},
+	"knowledge/conflict": {"internal/language", "knowledge/verdict", "knowledge/words"},
 	// the project's files
 	"knowledge/sourcefile": {"formats"},
 	"agents": {"agents/diary", "agents/lease", "agents/live",
@@ -85,7 +85,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/mcpsrv":   {"cmd/internal/op", "internal/prose", "formats"},
 	"cmd/internal/web":      {"internal/args", "internal/atomicfile", "cmd/internal/op", "tasks"},
 	"cmd/internal/web/page": {"cmd/internal/op", "knowledge", "knowledge/replica", "knowledge/advice", "knowledge/drawing", "knowledge/history", "knowledge/listing", "agents", "agents/cost", "tasks", "formats", "internal/prose"},
-	"cmd/internal/hook":     {"internal/atomicfile", "internal/spool", "cmd/internal/op", "knowledge", "knowledge/briefing", "knowledge/fact", "knowledge/listing", "agents", "agents/session", "agents/share", "tasks", "internal/prose", "internal/refusal", "formats", "formats/transcript"},
+	"cmd/internal/hook":     {"knowledge/reminder", "internal/atomicfile", "internal/spool", "cmd/internal/op", "knowledge", "knowledge/briefing", "knowledge/fact", "knowledge/listing", "agents", "agents/session", "agents/share", "tasks", "internal/prose", "internal/refusal", "formats", "formats/transcript"},
 	// beside them
 	"cmd/internal/config": {"internal/args", "internal/atomicfile", "internal/prose", "internal/refusal", "internal/secret"},
 	"cmd/internal/demo":   {"formats"},

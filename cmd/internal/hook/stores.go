@@ -18,6 +18,7 @@ import (
 	"leanctx/knowledge"
 	"leanctx/knowledge/briefing"
 	"leanctx/knowledge/listing"
+	"leanctx/knowledge/reminder"
 	"leanctx/tasks"
 )
 
@@ -101,7 +102,7 @@ func (p *Stores) Relevant(ctx context.Context, prompt string) ([]Notice, error) 
 	}
 	met, err := knowledge.Met(ctx, p.Facts, prompt)
 	for _, x := range met {
-		list = append(list, reminderNotice(x.ID, x.Text, x.Keyword == ""))
+		list = append(list, reminderNotice(x.ID, x.Text+reminder.By(x), x.Keyword == ""))
 	}
 	return list, err
 }
@@ -174,6 +175,7 @@ func (p *Stores) factNotices(lines []briefing.Line) (list []Notice) {
 // the command are about. What is outside of the project is nobody's business.
 func (p *Stores) AtTool(ctx context.Context, files []string, command string) (list []Notice, failed error) {
 	within := p.Within(files)
+	var later []Notice // what agents want to be reminded of comes after what the user said
 	for _, rel := range within {
 		n, err := p.present(ctx)
 		if err == nil {
@@ -184,7 +186,12 @@ func (p *Stores) AtTool(ctx context.Context, files []string, command string) (li
 		}
 		reminders, e := listing.Triggered(ctx, p.Facts, rel)
 		for _, x := range reminders {
-			list = append(list, reminderNotice(x.ID, x.Text, false))
+			n := reminderNotice(x.ID, x.Text+reminder.By(x), false)
+			if x.CreatedBy == "" {
+				list = append(list, n)
+			} else {
+				later = append(later, n)
+			}
 		}
 		gotchas, e2 := listing.GotchasAt(ctx, p.Facts, rel)
 		for _, x := range gotchas {
@@ -193,7 +200,7 @@ func (p *Stores) AtTool(ctx context.Context, files []string, command string) (li
 		failed = errors.Join(failed, e, e2)
 	}
 	if len(within) == 0 && command == "" {
-		return list, failed
+		return append(list, later...), failed
 	}
 	lines, e := briefing.Before(ctx, p.Facts, briefing.Tool{Command: command, Files: within}, p.session.told, p.session.toldPart)
 	for _, n := range p.factNotices(lines) {
@@ -201,7 +208,7 @@ func (p *Stores) AtTool(ctx context.Context, files []string, command string) (li
 			list = append(list, n)
 		}
 	}
-	return list, errors.Join(failed, e)
+	return append(list, later...), errors.Join(failed, e)
 }
 
 // Within are the paths of those files that are in the project, from its root.
