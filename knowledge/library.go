@@ -113,10 +113,10 @@ func (r *Results) from(ctx context.Context, s *Store, own bool) error {
 	}
 	project := filepath.Base(s.opts.ProjectRoot)
 	told := map[string]bool{}
-	facts := map[string]bool{} // by what their sources name: entries that are facts by now
+	facts := map[string]bool{} // by what their sources name: entries that are facts now
 	add := func(f *Found) {
 		for _, src := range f.Version.Sources {
-			facts[src.Ref] = true
+			facts[src.Ref] = facts[src.Ref] || !f.Past // the entry of a fact that was taken back is found as it was written
 		}
 		if (own || f.Version.Privacy != PrivacyProjectOnly) && !told[f.ID] {
 			told[f.ID] = true
