@@ -38,7 +38,7 @@ var mayImport = map[string][]string{
 	"formats":                               {"internal/prose"}, // how hidden characters are shown
 	"formats/foreign":                       {"formats"},
 	"formats/plan":                          {"formats"},
-	"formats/okf":                           {},
+	"formats/okf":                           {"formats"},
 	"formats/transcript":                    {},
 	"embed":                                 {"internal/atomicfile"},
 	"embed/vectors":                         {"internal/atomicfile"},
@@ -110,7 +110,7 @@ var onlyIn = map[string][]string{
 	"github.com/knights-analytics/hugot":     {"embed"},
 	"github.com/tailscale/hujson":            {"cmd/internal/hook", "overview/source"},
 	"github.com/pelletier/go-toml":           {"cmd/internal/hook"},
-	"github.com/goccy/go-yaml":               {"cmd/internal/hook", "formats/foreign", "formats/okf"},
+	"github.com/goccy/go-yaml":               {"cmd/internal/hook", "formats"},
 	"github.com/yuin/goldmark":               {"formats/foreign"},
 	"github.com/tiktoken-go/":                {}, // tests compare estimates with it
 	"github.com/a2aproject/":                 {"cmd/internal/web"},
