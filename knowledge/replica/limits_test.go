@@ -24,7 +24,7 @@ func full() *Line {
 		To: &name, Name: "sha256:0", Names: []formerName{{Name: "sha256:0", Until: at, By: "9c41e07d-1"}}, Renamed: &hashedRename{"sha256:0", "sha256:1"},
 		Pattern:  &formats.Pattern{Type: "p", Description: "d", Examples: []string{"e"}, Questions: []string{"q"}, SourceSession: "s", AssertedBy: "x"},
 		Gotcha:   &formats.Gotcha{ID: "g-1", Category: "Convention", Severity: "critical", Trigger: "t", Resolution: "r", Questions: []string{"q"}, Source: "AgentReported", AssertedBy: "x"},
-		Relation: &formats.Relation{From: formats.RelationEnd{Name: name}, To: formats.RelationEnd{Name: name}, Kind: "supports", SourceSession: "s"},
+		Relation: &formats.Relation{From: formats.RelationEnd{Name: name}, To: formats.RelationEnd{Name: name}, Kind: "supports", SourceSession: "s", SourceKind: "user"},
 		Reminder: &formats.Reminder{ID: "r-1", Text: "t", Path: "*.go", Keyword: "k", Task: "t-1:done", State: "open", CreatedBy: "x"},
 		Pair:     &formats.JudgedPair{KeyA: "arch/db", KeyB: "arch/os", Verdict: "compatible"},
 		Dispute:  &formats.Dispute{ID: "d-00000000", Category: "arch", Key: "db", Value: "v", Source: source, Privacy: "shared", Replaces: "*", Rename: &name, Reason: "r", Rival: &name, Against: "f-1", State: "open", Settled: &source},
