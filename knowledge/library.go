@@ -23,6 +23,11 @@ import (
 type Lookup struct {
 	Query string `json:"query" arg:"1" long:"true" jsonschema:"words to look for"`
 	Limit int    `json:"limit,omitempty" jsonschema:"most results to show (default 20)"`
+
+	Sessions string `json:"sessions,omitempty" enum:"project,all" jsonschema:"what was said: in this project's sessions (default), or all projects'"`
+
+	// Said, if set, is asked for what was said about the query in sessions; all: of all projects.
+	Said func(ctx context.Context, query string, all bool) []Said `json:"-"`
 }
 
 // Library is the stores a search may look into: the project's own first, then
@@ -55,6 +60,7 @@ type Results struct {
 	Results []Result `json:"results"`
 	Total   int      `json:"total"`
 	Skipped []string `json:"skipped,omitempty"` // stores that could not be read, and why
+	Said    []Said   `json:"said,omitempty"`    // in sessions: no facts
 	query   string
 	limit   int
 }
@@ -101,6 +107,9 @@ func (l *Library) Search(ctx context.Context, q Lookup) (Results, error) {
 	slices.SortStableFunc(r.Results, func(a, b Result) int { return cmp.Compare(b.Score, a.Score) })
 	r.Total = max(r.Total, len(r.Results))
 	r.Results = r.Results[:min(limit, len(r.Results))]
+	if q.Said != nil {
+		r.Said = q.Said(ctx, q.Query, q.Sessions == "all")
+	}
 	return r, ctx.Err()
 }
 
@@ -261,6 +270,12 @@ func (r Results) TextIn(call prose.Syntax) string {
 		}
 	}
 	b.WriteString(prose.More(call, r.Total-len(r.Results), r.limit))
+	for i, x := range r.Said {
+		if i == 0 {
+			b.WriteString("\nSaid in sessions (not facts):")
+		}
+		b.WriteString("\n  " + x.SearchLine())
+	}
 	for _, text := range r.Skipped {
 		fmt.Fprintf(&b, "\n  Not searched: %s", prose.Line(text))
 	}

@@ -45,6 +45,9 @@ type Question struct {
 
 	// Nothing, if set, is called when no fact is found.
 	Nothing func(context.Context) `json:"-"`
+
+	// Said, if set, is asked where no fact is a firm answer to a query about now.
+	Said SaidBy `json:"-"`
 }
 
 // The modes of a search.
@@ -117,6 +120,9 @@ func (s *Store) Recall(ctx context.Context, q Question) (Recalled, error) {
 	}
 	if err == nil && (q.Query != "" || q.Key != "") && !q.Prompt {
 		s.use.Note(r.ids())
+	}
+	if err == nil && r.firm() == 0 && q.Query != "" && q.Said != nil && r.Read == nil && !r.query.hasTime {
+		r.Said = q.Said(ctx, q.Query)
 	}
 	if err == nil && len(r.Facts) == 0 && q.Nothing != nil {
 		q.Nothing(ctx)

@@ -40,6 +40,9 @@ type Recalled struct {
 	// those that are due or whose task has come to its state.
 	Reminders []formats.Reminder `json:"reminders,omitempty"`
 
+	// Said is what was said about the question in sessions, where no fact is a firm answer.
+	Said []Said `json:"said,omitempty"`
+
 	// Encoder is whose vectors had a part in the answer; empty where words alone
 	// decided.
 	Encoder string `json:"encoder,omitempty"`
@@ -238,6 +241,7 @@ func (r Recalled) TextIn(call prose.Syntax) string {
 	for _, x := range r.Reminders {
 		fmt.Fprintf(&b, "\n  Reminder %s: %s%s (%s when done)", prose.Line(x.ID), prose.Brief(x.Text)+reminder.By(x), fact.Trust{Unconfirmed: x.TakenIn}.Mark(), call("remind_done", "id", x.ID))
 	}
+	writeSaid(&b, r.Said)
 	return b.String()
 }
 

@@ -13,8 +13,10 @@ import (
 
 // hit is a turn that holds words of a query.
 type hit struct {
-	turn  *Turn
-	score float64
+	turn    *Turn
+	score   float64
+	share   float64 // of what the query's words weigh, words that nobody said among them
+	matched int     // of the query's words that the turn has
 }
 
 // found is a session with such turns, the best first.
@@ -49,7 +51,8 @@ const (
 type search struct {
 	query string
 	user  bool   // only what users said
-	not   string // the id of a session that is left out
+	said  bool   // not what tools did
+	not   string // a client's name of a session that is left out
 	most  int64  // bytes to read, the newest sessions first; 0: maxRead
 }
 
@@ -59,8 +62,10 @@ type turnRef struct {
 	counts        []uint8 // how often it has each of them
 	tool          bool
 
-	turn   *Turn     // nil: it was not decoded
-	scores []float64 // of each term; nil: it has none
+	turn    *Turn     // nil: it was not decoded
+	scores  []float64 // of each term; nil: it has none
+	share   float64   // as of a hit
+	matched int
 }
 
 // rank finds the sessions and turns that match a query, the best first: of the sessions given, or of all. unread is how many
@@ -78,7 +83,7 @@ func (s *Store) rank(ctx context.Context, records []*Record, q search) (list []f
 	for _, r := range records {
 		targets = append(targets, target{file: r.file, id: r.ID, size: r.size})
 	}
-	targets = slices.DeleteFunc(targets, func(t target) bool { return t.id == q.not })
+	targets = slices.DeleteFunc(targets, func(t target) bool { return t.named(q.not) })
 	if q.most <= 0 {
 		q.most = maxRead
 	}
@@ -90,7 +95,7 @@ func (s *Store) rank(ctx context.Context, records []*Record, q search) (list []f
 		}
 	}
 	terms := queryTerms(q.query)
-	scans, err := s.scan(ctx, targets, patternsOf(terms), q.user)
+	scans, err := s.scan(ctx, targets, patternsOf(terms), q)
 	if err != nil || len(terms) == 0 {
 		return nil, unread, err
 	}
@@ -162,7 +167,22 @@ func (s *Store) score(ctx context.Context, scans []*scanned, terms []string, q s
 		}
 		weights[i], sessionWeights[i] = idf(turns, n), idf(len(scans), sessions)
 	}
+	asked := askedWords(q.query)
+	whole := 0.0
+	for i, term := range terms {
+		switch {
+		case !asked[term]:
+			// It is a compound whose parts are asked for too.
+		case slices.Contains(rarest, i):
+			whole += weights[i]
+		case with[i] == 0:
+			whole += idf(turns, 0)
+		}
+	}
 	for _, x := range scans {
+		for _, t := range x.refs {
+			t.ask(terms, rarest, asked, weights, whole)
+		}
 		if f := x.found(rarest, weights, sessionWeights, turnAverage, sessionAverage); len(f.hits) > 0 {
 			list = append(list, f)
 		}
@@ -171,6 +191,16 @@ func (s *Store) score(ctx context.Context, scans []*scanned, terms []string, q s
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.order, b.order))
 	})
 	return list, nil
+}
+
+// ask counts which of the words that were asked for a turn has.
+func (t *turnRef) ask(terms []string, rarest []int, asked map[string]bool, weights []float64, whole float64) {
+	for _, i := range rarest {
+		if t.counts[i] > 0 && asked[terms[i]] {
+			t.matched++
+			t.share += weights[i] / whole
+		}
+	}
 }
 
 // found scores a session and its turns.
@@ -210,7 +240,7 @@ func (x *scanned) found(rarest []int, weights, sessionWeights []float64, turnAve
 			window += most
 		}
 		best = max(best, weight*window)
-		f.hits = append(f.hits, hit{t.turn, weight * (alone + nextShare*(window-alone))})
+		f.hits = append(f.hits, hit{t.turn, weight * (alone + nextShare*(window-alone)), t.share, t.matched})
 	}
 	slices.SortFunc(f.hits, byScore)
 	f.hits = f.hits[:min(maxHits, len(f.hits))]
@@ -256,15 +286,14 @@ func (s *Store) decode(ctx context.Context, scans []*scanned, rarest, with []int
 // turnLine is a turn that is shown by itself.
 type turnLine struct {
 	session string
-	turn    *Turn
-	score   float64
+	hit
 }
 
 // lines are the best turns of all sessions.
 func lines(list []found, most int) (best []turnLine) {
 	for _, f := range list {
 		for _, h := range f.hits[:min(most, len(f.hits))] {
-			best = append(best, turnLine{f.id, h.turn, h.score + lineShare*f.score})
+			best = append(best, turnLine{f.id, hit{h.turn, h.score + lineShare*f.score, h.share, h.matched}})
 		}
 	}
 	slices.SortStableFunc(best, func(a, b turnLine) int { return cmp.Compare(b.score, a.score) })
@@ -277,6 +306,17 @@ func searched(t *Turn) string {
 		return t.Text
 	}
 	return t.Input + "\n" + strings.Join(t.Files, " ") + "\n" + t.Text
+}
+
+// askedWords are the words of a query, without the wholes of compounds and without stop words.
+func askedWords(query string) map[string]bool {
+	asked := map[string]bool{}
+	words.Scan(query, func(t words.Token) {
+		if t.Kind == words.Word {
+			asked[t.Term] = true
+		}
+	})
+	return asked
 }
 
 // queryTerms are the terms of a query, without stop words unless there are no others.

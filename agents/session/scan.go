@@ -28,6 +28,15 @@ type target struct {
 	modified time.Time
 }
 
+// named reports whether a client calls the session by a name. Gemini CLI puts the name's first 8 characters into the file's.
+func (t *target) named(name string) bool {
+	name = strings.ToLower(name)
+	if len(name) < 8 {
+		return false
+	}
+	return strings.Contains(t.file, name) || strings.HasPrefix(t.file, "gemini-") && strings.HasSuffix(t.file, "-"+name[:8])
+}
+
 // targets are the sessions' files, the newest first.
 func (s *Store) targets() (list []target, err error) {
 	names, err := s.files()
@@ -77,7 +86,7 @@ func patternsOf(terms []string) (list []pattern) {
 }
 
 // scan looks for patterns in sessions. Of each session it reads what its file has at that time.
-func (s *Store) scan(ctx context.Context, targets []target, patterns []pattern, user bool) ([]*scanned, error) {
+func (s *Store) scan(ctx context.Context, targets []target, patterns []pattern, q search) ([]*scanned, error) {
 	scans := make([]*scanned, len(targets))
 	for i, t := range targets {
 		scans[i] = &scanned{target: t, order: i, times: make([]int, len(patterns))}
@@ -85,7 +94,7 @@ func (s *Store) scan(ctx context.Context, targets []target, patterns []pattern, 
 	err := parallel(ctx, scans, func(x *scanned) error {
 		text, err := s.whole(x.file)
 		if err == nil {
-			x.scan(text, patterns, user)
+			x.scan(text, patterns, q)
 		}
 		return err
 	})
@@ -134,7 +143,7 @@ var (
 )
 
 // scan looks for patterns in the lines of a session's file.
-func (x *scanned) scan(text []byte, patterns []pattern, user bool) {
+func (x *scanned) scan(text []byte, patterns []pattern, q search) {
 	var lower []byte
 	for at := 0; at < len(text); {
 		end := bytes.IndexByte(text[at:], '\n')
@@ -155,8 +164,8 @@ func (x *scanned) scan(text []byte, patterns []pattern, user bool) {
 			continue
 		}
 		body := rest[role+len(roleMember):]
-		isUser := bytes.HasPrefix(body, []byte(transcript.User+`"`))
-		if user && !isUser {
+		isTool := bytes.HasPrefix(body, []byte(transcript.Tool+`"`))
+		if q.said && isTool || q.user && !bytes.HasPrefix(body, []byte(transcript.User+`"`)) {
 			continue
 		}
 		if bytes.HasSuffix(body, []byte("}}")) { // the path of the transcript is no part of the turn
@@ -165,7 +174,7 @@ func (x *scanned) scan(text []byte, patterns []pattern, user bool) {
 			}
 		}
 		lower = lowered(lower, body)
-		ref := turnRef{n: n, at: begin, length: len(body), tool: bytes.HasPrefix(body, []byte(transcript.Tool+`"`))}
+		ref := turnRef{n: n, at: begin, length: len(body), tool: isTool}
 		x.turns++
 		x.bytes += len(body)
 		for i := range patterns {

@@ -21,6 +21,11 @@ import (
 type Expression struct {
 	Regexp string `json:"regexp" arg:"1" long:"true" jsonschema:"regular expression (RE2); (?i) ignores case"`
 	Limit  int    `json:"limit,omitempty" jsonschema:"most matches to show (default 50)"`
+
+	Sessions string `json:"sessions,omitempty" enum:"project,all" jsonschema:"what was said: in this project's sessions (default), or all projects'"`
+
+	// Said, if set, is asked for what was said in sessions that the expression matches, at most limit; all: of all projects.
+	Said func(ctx context.Context, regexp string, all bool, limit int) []knowledge.Said `json:"-"`
 }
 
 // Matches are the texts that an expression matches: facts, what they were before,
@@ -29,6 +34,8 @@ type Matches struct {
 	Matches []Match `json:"matches"`
 	Total   int     `json:"total"`
 	Stopped string  `json:"stopped,omitempty"` // how far it came, where it took too long
+
+	Said []knowledge.Said `json:"said,omitempty"` // in sessions: no facts
 
 	of Expression
 }
@@ -96,6 +103,9 @@ func Grep(ctx context.Context, s *knowledge.Store, q Expression) (r Matches, err
 	}
 	r.Total = len(r.Matches)
 	r.Matches = r.Matches[:min(q.Limit, r.Total)]
+	if q.Said != nil && r.Stopped == "" {
+		r.Said = q.Said(ctx, q.Regexp, q.Sessions == "all", q.Limit)
+	}
 	return r, ctx.Err()
 }
 
@@ -135,7 +145,7 @@ func (r Matches) Text() string { return r.TextIn(prose.MCP) }
 
 // TextIn is Text with suggested calls in the caller's syntax.
 func (r Matches) TextIn(call prose.Syntax) string {
-	if r.Total == 0 {
+	if r.Total+len(r.Said) == 0 {
 		text := fmt.Sprintf("Nothing matches %s.", prose.Quoted(r.of.Regexp))
 		if r.Stopped != "" {
 			text += " The search took too long and " + r.Stopped + "."
@@ -152,6 +162,12 @@ func (r Matches) TextIn(call prose.Syntax) string {
 		fmt.Fprintf(&b, "\n  [%s/%s] %s [%s] (%s)", prose.Name(m.Category), prose.Name(m.Key), m.Brief(m.Line), m.Mark, m.period)
 	}
 	b.WriteString(prose.More(call, r.Total-len(r.Matches), r.of.Limit))
+	for i, x := range r.Said {
+		if i == 0 {
+			b.WriteString("\nSaid in sessions (not facts):")
+		}
+		b.WriteString("\n  " + x.SearchLine())
+	}
 	if r.Stopped != "" {
 		b.WriteString("\n  The search took too long and " + r.Stopped + ".")
 	}

@@ -19,6 +19,9 @@ import (
 type Subject struct {
 	Category string `json:"category" arg:"1" short:"c" jsonschema:"the room"`
 	Key      string `json:"key" arg:"2" short:"k" jsonschema:"the fact"`
+
+	// Asserted, if set, finds the turns of sessions in which the fact was asserted or changed. Text of one is the action.
+	Asserted func(ctx context.Context, category, key string) []knowledge.Said `json:"-"`
 }
 
 // Provenance is everything behind a fact: its versions, newest first, each
@@ -31,6 +34,8 @@ type Provenance struct {
 
 	Disputes []knowledge.DisputeInfo `json:"disputes,omitempty"` // the open ones
 	Renames  []formats.Rename        `json:"renames,omitempty"`  // that led to its name, the last one first
+
+	Sessions []knowledge.Said `json:"sessions,omitempty"` // turns in which it was asserted or changed, the earliest first
 }
 
 // VersionProvenance is one version and who asserted it.
@@ -70,6 +75,9 @@ func Why(ctx context.Context, s *knowledge.Store, q Subject) (r Provenance, err 
 		}
 		return nil
 	})
+	if err == nil && q.Asserted != nil {
+		r.Sessions = q.Asserted(ctx, r.Category, r.Key)
+	}
 	return r, err
 }
 
@@ -113,6 +121,10 @@ func (p Provenance) Text() string {
 	b.WriteString("\n  Kind: " + p.kind())
 	for _, x := range p.Renames {
 		fmt.Fprintf(&b, "\n  Renamed from %s on %s", knowledge.Slashed(x.From), fact.Day(x.At))
+	}
+	const mostSessions = 5 // the last ones; --json and output=json have all
+	for _, x := range p.Sessions[max(0, len(p.Sessions)-mostSessions):] {
+		fmt.Fprintf(&b, "\n  Via session %s: %s", x.Ref(), prose.Name(x.Text))
 	}
 	for _, d := range p.Disputes {
 		b.WriteString("\n  Disputed: " + d.Line())

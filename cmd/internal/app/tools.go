@@ -68,6 +68,9 @@ func (s *stores) served() []*op.Tool {
 			if o.Name == "recall" {
 				op.Adjust(o, s.whenEmpty)
 			}
+			if t.Command == "knowledge" {
+				s.withSaid(o)
+			}
 		}
 	}
 	return tools
@@ -221,6 +224,9 @@ func (c shell) tools() []*op.Tool {
 
 // adapt adapts a row to the arguments of a shell.
 func (c shell) adapt(command string, o *op.Operation) {
+	if command == "knowledge" {
+		c.stores.withSaid(o)
+	}
 	switch command + " " + o.Name {
 	case "knowledge import":
 		text := sync.OnceValues(func() ([]byte, error) { return io.ReadAll(c.in) }) // the operation may run again

@@ -229,9 +229,12 @@ func (s *stores) ownProjects(ctx context.Context, sc op.Scope, projects *project
 // maxNear is how many projects near an empty one are named.
 const maxNear = 3
 
-// whenEmpty has an answer without a fact say why there is none.
+// whenEmpty has an answer without a fact say why there is none, and one without a firm fact what was said in sessions.
 func (s *stores) whenEmpty(_ context.Context, sc op.Scope, q *knowledge.Question) error {
 	q.Nothing = func(ctx context.Context) { s.sayEmpty(ctx, sc) }
+	if mayReadSessions(sc) {
+		q.Said = func(ctx context.Context, text string) []knowledge.Said { return s.said(ctx, sc, text, false) }
+	}
 	return nil
 }
 

@@ -253,6 +253,12 @@ func (c Call) find(ctx context.Context, v ProjectView, in input, s *Session) (a 
 	case UserPrompt:
 		a.source = in.prompt()
 		a.list, err = c.relevant(ctx, v, in)
+		if x, ok := v.(saidView); ok && err == nil && !slices.ContainsFunc(a.list, func(n Notice) bool { return n.Fact != "" }) {
+			said, e := x.Said(ctx, strings.TrimSpace(a.source), in.session())
+			if e == nil { // its error does not affect the rest
+				a.list = append(a.list, said...)
+			}
+		}
 		if unread, e := v.Unread(ctx); e == nil { // its error does not affect the rest
 			a.list = append(unread, a.list...)
 		}

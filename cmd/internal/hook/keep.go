@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"leanctx/agents/session"
 	"leanctx/formats/transcript"
+	"leanctx/internal/prose"
 )
 
 // The most bytes of a transcript that an event takes in. What does not fit waits for the next event.
@@ -201,3 +204,39 @@ func (p *Stores) keepLeft(ctx context.Context, x saying) error {
 	}
 	return p.sessions.TakeInLeft(ctx, files, x.transcript, x.most)
 }
+
+// saidView is a [ProjectView] that knows what users said in earlier sessions.
+type saidView interface {
+	Said(ctx context.Context, prompt, session string) ([]Notice, error)
+}
+
+// besideUsers is how many bytes of sessions are looked through beside a prompt, the newest first.
+const besideUsers = 8 << 20
+
+// Said is at most one line that a user said about a question, in another session. Nobody asked for it, so it must be
+// certain, and a prompt that asks nothing gets none.
+func (p *Stores) Said(ctx context.Context, prompt, name string) ([]Notice, error) {
+	if !p.Keeps() || !asks(prompt) {
+		return nil, nil
+	}
+	list, err := p.sessions.Quotes(ctx, session.Quoting{Query: prompt, Users: true, Not: name, Most: 1, Bytes: besideUsers, Unasked: true})
+	if err != nil || len(list) == 0 || asks(list[0].Text) {
+		return nil, err
+	}
+	x := list[0]
+	day := ""
+	if !x.At.IsZero() {
+		day = " " + x.At.UTC().Format(time.DateOnly)
+	}
+	ref := fmt.Sprintf("%s#%d", x.Session, x.N)
+	return []Notice{{ID: "said-" + ref, Text: fmt.Sprintf("SAID in a session (not a fact) %s%s %s: \"%s\"", ref, day, x.Role, prose.Line(x.Text)), Once: true}}, nil
+}
+
+// asks reports whether a text is a short question.
+func asks(text string) bool {
+	text = strings.TrimSpace(text)
+	return len(text) <= maxQuestion && strings.HasSuffix(text, "?")
+}
+
+// maxQuestion is how long a question may be, in bytes. A longer prompt is a task.
+const maxQuestion = 400

@@ -1,0 +1,135 @@
+package session
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"leanctx/formats/transcript"
+	"leanctx/internal/prose"
+	"leanctx/knowledge/words"
+)
+
+// Quoting asks for what was said about a text.
+type Quoting struct {
+	Query string
+	Users bool   // only what users said
+	Not   string // a client's name of a session that is left out
+	Most  int    // quotes
+	Bytes int64  // of sessions to read, the newest first; 0: all
+
+	// Unasked says that nobody asked: only what is certain is quoted.
+	Unasked bool
+}
+
+// Quote is what was said in a turn, verbatim: the sentence of it that is about the text.
+type Quote struct {
+	Session string
+	N       int
+	At      time.Time
+	Role    string
+	Text    string
+}
+
+// The least that a turn must have of the words asked for to be quoted.
+const (
+	minShare        = .5 // of what they weigh
+	minUnaskedShare = .75
+	minMatched      = 2 // words, where as many are asked for
+	minUnasked      = 3
+	maxQuote        = 300 // characters
+)
+
+// Quotes are the turns in which somebody said something about a text, what users said before what agents did.
+func (s *Store) Quotes(ctx context.Context, q Quoting) (list []Quote, err error) {
+	asked := askedWords(q.Query)
+	share, matched := minShare, min(minMatched, len(asked))
+	if q.Unasked {
+		share, matched = minUnaskedShare, minUnasked
+	}
+	if len(asked) == 0 || len(asked) < matched {
+		return nil, nil
+	}
+	found, _, err := s.rank(ctx, nil, search{query: q.Query, user: q.Users, said: true, not: q.Not, most: q.Bytes})
+	if err != nil {
+		return nil, err
+	}
+	told := map[string]bool{}
+	for _, x := range lines(found, 10*q.Most) {
+		if x.share < share || x.matched < matched || told[x.turn.Text] || strings.EqualFold(strings.TrimSpace(x.turn.Text), strings.TrimSpace(q.Query)) {
+			continue
+		}
+		told[x.turn.Text] = true // a prompt that was given again
+		list = append(list, Quote{x.session, x.turn.N, x.turn.At, x.turn.Role, excerpt(x.turn.Text, asked)})
+	}
+	slices.SortStableFunc(list, func(a, b Quote) int { return order(a.Role) - order(b.Role) })
+	return list[:min(q.Most, len(list))], nil
+}
+
+func order(role string) int {
+	return slices.Index([]string{transcript.User, transcript.Agent, transcript.Tool}, role)
+}
+
+// excerpt is the part of a text that has most of the words asked for: a sentence, with the next ones as far as there is room.
+func excerpt(text string, asked map[string]bool) string {
+	text = strings.TrimSpace(text)
+	if len([]rune(text)) <= maxQuote {
+		return text
+	}
+	var begins []int
+	begins = append(begins, 0)
+	for _, at := range sentenceEnd.FindAllStringIndex(text, -1) {
+		if at[1] < len(text) {
+			begins = append(begins, at[1])
+		}
+	}
+	best, most := 0, -1
+	for i, begin := range begins {
+		end := len(text)
+		if i+1 < len(begins) {
+			end = begins[i+1]
+		}
+		met := map[string]bool{}
+		words.Scan(text[begin:min(end, begin+2000)], func(t words.Token) {
+			if asked[t.Term] {
+				met[t.Term] = true
+			}
+		})
+		if len(met) > most {
+			best, most = begin, len(met)
+		}
+	}
+	quote := prose.Clip(strings.TrimSpace(text[best:]), maxQuote)
+	if best > 0 {
+		quote = "… " + quote
+	}
+	return quote
+}
+
+// Assertions are the turns in which agents changed a fact, the earliest first.
+func (s *Store) Assertions(ctx context.Context, category, key string) (list []Quote, err error) {
+	name := category + "/" + key
+	records, err := s.targets()
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range records {
+		text, err := s.whole(t.file)
+		if err != nil || !strings.Contains(strings.ToLower(string(text)), " "+strings.ToLower(name)+`"`) {
+			continue // the usual case; one that cannot be read tells nothing
+		}
+		err = s.Each(ctx, &Record{file: t.file}, func(x *Turn) bool {
+			action, of, _ := strings.Cut(x.Input, " ")
+			if isOurs(x.Tool) && changesFacts(action) && strings.EqualFold(of, name) && (x.OK == nil || *x.OK) {
+				list = append(list, Quote{t.id, x.N, x.At, x.Role, action})
+			}
+			return true
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Quote) int { return a.At.Compare(b.At) })
+	return list, nil
+}

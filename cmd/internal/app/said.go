@@ -1,0 +1,124 @@
+package app
+
+import (
+	"context"
+	"path/filepath"
+
+	"leanctx/agents/session"
+	"leanctx/cmd/internal/op"
+	"leanctx/knowledge"
+	"leanctx/knowledge/history"
+)
+
+// maxSaid is how many turns an answer about facts quotes.
+const maxSaid = 3
+
+// withSaid adds to operations that find facts what was said in sessions, for callers that may see it.
+func (s *stores) withSaid(o *op.Operation) {
+	switch o.Name {
+	case "search":
+		op.Adjust(o, func(_ context.Context, sc op.Scope, q *knowledge.Lookup) error {
+			if mayReadSessions(sc) {
+				q.Said = func(ctx context.Context, text string, all bool) []knowledge.Said { return s.said(ctx, sc, text, all) }
+			}
+			return nil
+		})
+	case "grep":
+		op.Adjust(o, func(_ context.Context, sc op.Scope, q *history.Expression) error {
+			if mayReadSessions(sc) {
+				q.Said = func(ctx context.Context, regexp string, all bool, limit int) (list []knowledge.Said) {
+					for name, store := range s.sessionStores(ctx, sc, all) {
+						found, err := store.Grep(ctx, session.Expression{Regexp: regexp, Limit: limit})
+						for _, x := range found.Matches {
+							if err == nil && len(list) < limit {
+								list = append(list, knowledge.Said{Session: x.Session, Turn: x.N, At: x.At, Role: x.Role, Text: x.Line, Project: name})
+							}
+						}
+					}
+					return list
+				}
+			}
+			return nil
+		})
+	case "why":
+		op.Adjust(o, func(_ context.Context, sc op.Scope, q *history.Subject) error {
+			if mayReadSessions(sc) {
+				q.Asserted = func(ctx context.Context, category, key string) (list []knowledge.Said) {
+					for _, store := range s.sessionStores(ctx, sc, false) {
+						found, err := store.Assertions(ctx, category, key)
+						for _, x := range found {
+							if err == nil {
+								list = append(list, knowledge.Said{Session: x.Session, Turn: x.N, At: x.At, Role: x.Role, Text: x.Text})
+							}
+						}
+					}
+					return list
+				}
+			}
+			return nil
+		})
+	}
+}
+
+// mayReadSessions reports whether a caller may see what was said: a named token needs the right.
+func mayReadSessions(sc op.Scope) bool { return sc.Grant == nil || sc.Grant.Sessions }
+
+// said is what was said about a text, of this project or of all. What cannot be read is left out: the answer is about facts.
+func (s *stores) said(ctx context.Context, sc op.Scope, text string, all bool) (list []knowledge.Said) {
+	own := "" // what was said in the caller's own session it knows
+	if w, err := s.of(ctx, sc); err == nil {
+		if j, ok := w.joined(); ok {
+			own = j.Session
+		}
+	}
+	for name, store := range s.sessionStores(ctx, sc, all) {
+		found, err := store.Quotes(ctx, session.Quoting{Query: text, Most: maxSaid, Not: own})
+		if err != nil {
+			continue
+		}
+		for _, x := range found {
+			list = append(list, knowledge.Said{Session: x.Session, Turn: x.N, At: x.At, Role: x.Role, Text: x.Text, Project: name})
+		}
+	}
+	return list[:min(len(list), maxSaid)]
+}
+
+// sessionStores gives the sessions of the call's project, and with all those of the other projects that it may read, each
+// with the project's name. Only what is kept on this machine is there.
+func (s *stores) sessionStores(ctx context.Context, sc op.Scope, all bool) func(func(string, *session.Store) bool) {
+	return func(yield func(string, *session.Store) bool) {
+		w, err := s.of(ctx, sc)
+		if err != nil {
+			return
+		}
+		store, err := w.sessions()
+		if err != nil || !yield(filepath.Base(w.project.Root), store) || !all {
+			return
+		}
+		settings, _, err := s.settings(sc)
+		if err != nil || !settings.CrossProjectSearch {
+			return
+		}
+		projects, _, err := s.projectRegistry(sc)
+		if err != nil {
+			return
+		}
+		list, err := projects.List(ctx)
+		if err != nil {
+			return
+		}
+		for _, p := range list {
+			if p.Hash == w.project.Hash || !sc.Grant.Reaches(p.Hash) {
+				continue
+			}
+			theirs, err := s.config.For(p.Root, p.Root)
+			if err != nil || !theirs.CrossProjectSearch {
+				continue
+			}
+			other := session.Open(session.Dir(s.config.DataDir, p.Hash), nil)
+			if !yield(p.Name, other) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package knowledge
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"leanctx/internal/prose"
+	"leanctx/knowledge/fact"
+)
+
+// Said is what somebody said or did in a session. It is no fact: an answer shows it apart from facts, under a heading
+// that says so.
+type Said struct {
+	Session string    `json:"session"`
+	Turn    int       `json:"turn"`
+	At      time.Time `json:"at,omitzero"`
+	Role    string    `json:"role"`
+	Text    string    `json:"text"`
+	Project string    `json:"project,omitempty"`
+}
+
+// SaidBy finds what was said about a text, the best first.
+type SaidBy func(ctx context.Context, text string) []Said
+
+// Ref names the turn, with its day and who spoke: s-7c1e22a0#14 2026-11-22 user.
+func (x Said) Ref() string {
+	text := prose.Name(fmt.Sprintf("%s#%d", x.Session, x.Turn))
+	if !x.At.IsZero() {
+		text += " " + fact.Day(x.At)
+	}
+	return text + " " + prose.Name(x.Role)
+}
+
+// writeSaid writes what was said below the facts of an answer.
+func writeSaid(b *strings.Builder, list []Said) {
+	for i, x := range list {
+		if i == 0 {
+			b.WriteString("\nSaid in sessions (not facts):")
+		}
+		fmt.Fprintf(b, "\n  %s: \"%s\"", x.Ref(), prose.Line(x.Text))
+	}
+}
+
+// SearchLine is what was said as a line of a search: [session/2026-11-22 s-7c1e22a0#14] (user) text (project: my-app).
+func (x Said) SearchLine() string {
+	line := fmt.Sprintf("[session/%s %s] (%s) %s", fact.Day(x.At), prose.Name(fmt.Sprintf("%s#%d", x.Session, x.Turn)), prose.Name(x.Role), prose.Line(x.Text))
+	if x.Project != "" {
+		line += fmt.Sprintf(" (project: %s)", prose.Name(x.Project))
+	}
+	return line
+}
