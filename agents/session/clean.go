@@ -36,7 +36,8 @@ func (s *Store) turn(x *transcript.Turn, path string) Turn {
 		t.Text, cut = s.head(x.Text, maxText)
 		t.LeftOut += cut
 	} else {
-		t.Tool = s.clean(prose.Clip(x.Tool, 100))
+		t.Tool, _ = s.head(x.Tool, 400)
+		t.Tool = prose.Clip(t.Tool, 100)
 		t.Input, _ = s.head(x.Input, maxInput)
 		var cut int
 		t.Text, cut = s.ends(x.Text)
@@ -70,7 +71,9 @@ func (s *Store) todos(t *transcript.Todos) *transcript.Todos {
 	}
 	out := transcript.Todos{All: t.All}
 	for _, x := range t.Items[:min(len(t.Items), maxTodos)] {
-		x.Text = s.clean(prose.Clip(x.Text, maxPoint))
+		// What is cut first may leave a part of a secret.
+		x.Text, _ = s.head(x.Text, 4*maxPoint)
+		x.Text = prose.Clip(x.Text, maxPoint)
 		out.Items = append(out.Items, x)
 	}
 	return &out

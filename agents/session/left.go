@@ -17,6 +17,11 @@ type Source struct{ Client, Path string }
 // maxLeft is how many transcripts are looked at for what a client that was killed has left there.
 const maxLeft = 8
 
+// Keeps reports whether a transcript lies where its client keeps them. Another one is taken in for a person who names it.
+func (s *Store) Keeps(client, path string) bool {
+	return s.options.Own == nil || s.options.Own(client, path)
+}
+
 // TakeInLeft takes in what transcripts have since the last time, at most about so many bytes of all: of those given, the
 // newest first, and of those of the newest sessions. except is left out.
 func (s *Store) TakeInLeft(ctx context.Context, given []Source, except string, most int64) error {
@@ -28,7 +33,7 @@ func (s *Store) TakeInLeft(ctx context.Context, given []Source, except string, m
 	for _, list := range [][]Source{given, latest} {
 		looked := 0
 		for _, x := range list {
-			if seen[x.Path] || looked == maxLeft {
+			if seen[x.Path] || looked == maxLeft || !s.Keeps(x.Client, x.Path) {
 				continue
 			}
 			seen[x.Path] = true

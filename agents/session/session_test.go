@@ -403,3 +403,39 @@ func BenchmarkTakeIn(b *testing.B) {
 		}
 	}
 }
+
+// A secret that reaches over the place where a text is cut is no secret less.
+func TestNoSecretIsCutBeforeItIsTakenOut(t *testing.T) {
+	const token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+	s := open(t)
+	for n := range 80 {
+		text := strings.Repeat("x", 90+n) + " " + token
+		e := Events{Client: "windsurf", Session: fmt.Sprintf("%08x", n), Turns: []transcript.Turn{{
+			ID: fmt.Sprint(n), Role: transcript.Tool, Tool: text, Input: "write the list", Todos: &transcript.Todos{All: true, Items: []transcript.Todo{{Text: text}}},
+		}}}
+		if _, err := s.Note(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(s.dir, "*.jsonl"))
+	if err != nil || len(files) != 80 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		if text, err := os.ReadFile(f); err != nil || bytes.Contains(text, []byte("ghp_1")) {
+			t.Errorf("%v: %s", err, text)
+		}
+	}
+}
+
+// What another agent told a subagent is no user's word.
+func TestASubagentHearsNoUser(t *testing.T) {
+	s := open(t)
+	s.options.Prompts = true
+	id := take(t, s, fixture(t, "claude-code-2.1.197/agent-a38da863dc4c5ae44.jsonl", "agent-a38da863dc4c5ae44.jsonl"), 0).ID
+	for _, x := range turnsOf(t, s, id) {
+		if x.Role == transcript.User || x.Text != "" {
+			t.Errorf("%+v", x)
+		}
+	}
+}

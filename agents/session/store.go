@@ -50,6 +50,7 @@ type Options struct {
 	Clean   func(text string) string         // takes secrets out; nil: nothing is taken out
 	Within  func(dir string) bool            // a session that began in dir is of this project; nil: all are
 	Rel     func(path string) (string, bool) // a path from the project's root; nil, or false: as it is
+	Own     func(client, path string) bool   // a transcript lies where its client keeps them; nil: all do
 	Prompts bool                             // keep only what users said
 	Now     func() time.Time                 // nil: time.Now
 }
@@ -91,6 +92,9 @@ type Header struct {
 	Branch  string    `json:"branch,omitzero"`
 	File    string    `json:"file,omitzero"` // the transcript
 	Began   time.Time `json:"began,omitzero"`
+
+	// Imported says that a person had a file taken in which does not lie where its client keeps transcripts.
+	Imported bool `json:"imported,omitempty"`
 }
 
 const headerVersion = 1
@@ -140,6 +144,17 @@ func idOf(client, name string) string {
 // named matches a name that no other session has: a client puts a random number into it.
 var named = regexp.MustCompile(`[0-9a-f]{8}`)
 
+// transcriptName is the name of the file of the session in a transcript. One that lies elsewhere than where its client keeps
+// them is a session of its own: anybody can give a file the name of another session's.
+func (s *Store) transcriptName(client, path string) (file string, own bool) {
+	file = fileName(client, path)
+	if s.options.Own == nil || s.options.Own(client, path) {
+		return file, true
+	}
+	h := sha256.Sum256([]byte(path))
+	return file + "-file-" + hex.EncodeToString(h[:4]), false
+}
+
 // fileName is the name of the file of a session, without its ending. given is the transcript's path, or else the
 // client's name of the session. Two names are never one file, not where case does not count either.
 func fileName(client, given string) string {
@@ -178,6 +193,8 @@ type Record struct {
 	place transcript.Place
 	extra []key // of turns behind the last mark
 	torn  bool  // the file does not end with a line feed
+
+	foreign bool // its transcript does not lie where its client keeps them
 }
 
 // tailSize is how much is read first of the end of a session's file. A fold is written at least each foldEvery bytes.

@@ -34,9 +34,8 @@ var (
 // transcript that is not there yet is none. It returns ErrBusy while another process takes in, and ErrElsewhere or
 // ErrErased for one that is not wanted here.
 func (s *Store) TakeIn(ctx context.Context, client, path string, most int64) (t Taken, err error) {
-	file := fileName(client, path)
-	clientName, name := client, file[len(client)+1:]
-	t.ID = idOf(clientName, name)
+	file, own := s.transcriptName(client, path)
+	t.ID = idOf(client, file[len(client)+1:])
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return Taken{}, nil
 	}
@@ -52,6 +51,7 @@ func (s *Store) TakeIn(ctx context.Context, client, path string, most int64) (t 
 	if err != nil {
 		return t, err
 	}
+	r.foreign = !own
 	return s.takeIn(ctx, t, r, client, path, most)
 }
 
@@ -117,6 +117,7 @@ func (s *Store) takeIn(ctx context.Context, t Taken, r *Record, client, path str
 			return t, nil // nothing was said yet
 		}
 		r.Header = s.header(t.ID, client, path, place.Session)
+		r.Header.Imported = r.foreign
 	}
 	t.Began = r.Began
 	if len(batch) == 0 && place.Offset == before.Offset && len(place.Calls) == len(before.Calls) && place.Sum == before.Sum {

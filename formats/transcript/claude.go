@@ -13,7 +13,7 @@ import (
 // of their own, agent-ID.jsonl.
 func claude() *client {
 	return &client{
-		name: "claude-code", line: claudeLine, folder: ".claude/projects",
+		name: "claude-code", line: claudeLine, folder: ".claude/projects", below: "projects",
 		matches: func(rel string) bool { return strings.HasSuffix(rel, ".jsonl") && strings.Contains(rel, "/") },
 	}
 }
@@ -56,6 +56,7 @@ func claudeLine(r *reading, line []byte) {
 	if e.AgentID != "" && e.IsSidechain {
 		s.ID, s.Parent = e.AgentID, e.SessionID
 	}
+	s.Subagent = e.IsSidechain
 	if name := strings.TrimSuffix(path.Base(strings.ReplaceAll(r.path, `\`, "/")), ".jsonl"); s.Parent == "" && name == e.SessionID {
 		s.ID = name
 	}

@@ -19,7 +19,7 @@ import (
 // read for calls of tools alone.
 func codex() *client {
 	return &client{
-		name: "codex", line: codexLine, folder: ".codex/sessions",
+		name: "codex", line: codexLine, folder: ".codex/sessions", below: "sessions",
 		matches: func(rel string) bool { return strings.HasSuffix(rel, ".jsonl") },
 	}
 }
@@ -89,6 +89,7 @@ func codexLine(r *reading, line []byte) {
 		if s.Parent == "" {
 			s.Parent = p.Parent
 		}
+		s.Subagent = p.Parent != ""
 		r.begin(s)
 	case p.Type == "user_message":
 		r.give(Turn{ID: codexID(e.Timestamp, User, p.Message), At: at, Role: User, Text: said(p.Message)})

@@ -95,6 +95,9 @@ type Session struct {
 	Began   time.Time `json:"began,omitzero"`
 	Context int       `json:"context,omitempty"` // tokens in use, when last told
 	Window  int       `json:"window,omitempty"`  // tokens that fit; 0: the transcript does not tell
+
+	// Subagent says that another agent began the session. What stands there as the user's is that agent's.
+	Subagent bool `json:"subagent,omitempty"`
 }
 
 // Place is how far a transcript was read.
@@ -316,6 +319,9 @@ func (r *reading) give(t Turn) {
 	if r.err != nil || t.Role != Tool && strings.TrimSpace(t.Text) == "" {
 		return
 	}
+	if t.Role == User && r.place.Subagent {
+		t.Role = Agent
+	}
 	t.Offset = r.offset
 	r.counts.Turns++
 	r.err = r.each(t)
@@ -381,6 +387,7 @@ func (r *reading) begin(s Session) {
 	first(&p.Dir, s.Dir)
 	first(&p.Branch, s.Branch)
 	first(&p.Version, s.Version)
+	p.Subagent = p.Subagent || s.Subagent
 	if p.Began.IsZero() {
 		p.Began = s.Began
 	}
@@ -398,6 +405,7 @@ type client struct {
 	line     func(*reading, []byte)
 	document func(*reading, []byte) // of a transcript that is one JSON document; nil: there are none
 	folder   string                 // where transcripts lie, in the home directory
+	below    string                 // the same, in the folder that a variable of the client names
 	matches  func(rel string) bool  // a path in the folder is a transcript
 }
 
@@ -429,14 +437,26 @@ type File struct {
 	Modified time.Time
 }
 
-// Find lists the transcripts that a client keeps in a home directory, the oldest first. A folder that cannot be read is
+// Folder is where a client keeps its transcripts: in a home directory, or in the folder that a variable of the client names
+// instead, if that is not empty. It is empty for a client whose transcripts are not known.
+func Folder(client, home, instead string) string {
+	c, ok := clientOf(client)
+	switch {
+	case !ok:
+		return ""
+	case instead != "" && c.below != "":
+		return filepath.Join(instead, c.below)
+	}
+	return filepath.Join(home, filepath.FromSlash(c.folder))
+}
+
+// Find lists the transcripts that a client keeps in its folder, the oldest first. A folder that cannot be read is
 // left out, and reported in the error beside what was found.
-func Find(client, home string) (list []File, err error) {
+func Find(client, root string) (list []File, err error) {
 	c, ok := clientOf(client)
 	if !ok {
 		return nil, fmt.Errorf("no transcripts of %q are known", client)
 	}
-	root := filepath.Join(home, filepath.FromSlash(c.folder))
 	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, failed error) error {
 		if failed != nil {
 			if !errors.Is(failed, fs.ErrNotExist) {

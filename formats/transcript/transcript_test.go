@@ -316,7 +316,7 @@ func TestFindingTranscripts(t *testing.T) {
 		}
 	}
 	for client, want := range map[string]int{"claude-code": 2, "codex": 1, "gemini": 1} {
-		list, err := Find(client, home)
+		list, err := Find(client, Folder(client, home, ""))
 		if err != nil || len(list) != want {
 			t.Errorf("%s: %v %v", client, list, err)
 		}

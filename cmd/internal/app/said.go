@@ -92,8 +92,9 @@ func (s *stores) sessionStores(ctx context.Context, sc op.Scope, all bool) func(
 			return
 		}
 		store, err := w.sessions()
-		if err != nil || !yield(filepath.Base(w.project.Root), store) || !all {
-			return
+		person := sc.Caller.Kind != knowledge.KindAgent && sc.Agent == "" && sc.Caller.Workspace == nil
+		if err != nil || !yield(filepath.Base(w.project.Root), store) || !all || !person {
+			return // what was said in another project is told to no agent
 		}
 		settings, _, err := s.settings(sc)
 		if err != nil || !settings.CrossProjectSearch {

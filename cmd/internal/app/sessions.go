@@ -19,6 +19,7 @@ import (
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/internal/secret"
+	"leanctx/knowledge"
 	"leanctx/overview/project"
 )
 
@@ -39,10 +40,49 @@ func (w projectStores) sessions() (*session.Store, error) {
 		return session.Open(session.Dir(w.config.DataDir, w.project.Hash), &session.Options{
 			Clean:   func(text string) string { clean, _ := r.Clean(text); return clean },
 			Within:  func(dir string) bool { _, ok := relativeIn(roots, dir); return ok },
+			Own:     w.ownTranscript,
 			Rel:     func(path string) (string, bool) { return relativeIn(roots, path) },
 			Prompts: settings.Sessions == config.SessionsPrompts,
 		}), nil
 	})
+}
+
+// transcriptVars are the variables that name another folder of a client.
+var transcriptVars = map[string]string{"claude-code": "CLAUDE_CONFIG_DIR", "codex": "CODEX_HOME"}
+
+// transcriptFolder is where a client keeps its transcripts; empty: it is not known.
+func (s *stores) transcriptFolder(client string) string {
+	home, err := s.config.Home()
+	if err != nil {
+		return ""
+	}
+	instead := ""
+	if name := transcriptVars[client]; name != "" {
+		instead = config.Getenv(name)
+	}
+	return transcript.Folder(client, home, instead)
+}
+
+// ownTranscript reports whether a transcript lies where its client keeps them. Elsewhere anybody may have written it: an
+// agent in its project, or who gave the project to others.
+func (s *stores) ownTranscript(client, path string) bool {
+	folder := s.transcriptFolder(client)
+	if folder == "" {
+		return false
+	}
+	for _, at := range []string{path, filepath.Dir(path)} { // no link leads out of the folder
+		if to, err := filepath.EvalSymlinks(at); err == nil {
+			at = to
+		}
+		root, err := filepath.EvalSymlinks(folder)
+		if err != nil {
+			root = folder
+		}
+		if _, ok := formats.PathIn(root, at); !ok && filepath.Clean(at) != filepath.Clean(root) {
+			return false
+		}
+	}
+	return true
 }
 
 // roots are the directories of the project.
@@ -218,6 +258,13 @@ func (c sessionCommands) take(ctx context.Context, sc op.Scope, a importing) (ou
 	if err != nil {
 		return out, err
 	}
+	if sc.Caller.Kind == knowledge.KindAgent || sc.Agent != "" {
+		for _, f := range files {
+			if a.AllProjects || !c.stores.ownTranscript(f.Client, f.Path) { // it may have written the file itself
+				return out, &op.ForbiddenError{What: "a file that does not lie where its client keeps transcripts, and those of other projects, are taken in for a person alone: ask the user to type it at a terminal"}
+			}
+		}
+	}
 	out.Files, out.DryRun = len(files), a.DryRun
 	progress := op.Progress(ctx)
 	homes := map[string]*session.Store{} // of directories; nil: of no project that takes part
@@ -239,14 +286,18 @@ func (c sessionCommands) take(ctx context.Context, sc op.Scope, a importing) (ou
 			failed(err)
 			continue
 		}
+		own := c.stores.ownTranscript(f.Client, f.Path)
 		store, known := homes[head.Dir]
-		if !known {
-			store, err = c.home(ctx, sc, w, head.Dir, a.AllProjects)
+		if !known || !own {
+			// A file from anywhere says of itself which project it is of.
+			store, err = c.home(ctx, sc, w, head.Dir, a.AllProjects && own)
 			if err != nil {
 				failed(err)
 				continue
 			}
-			homes[head.Dir] = store
+			if own {
+				homes[head.Dir] = store
+			}
 		}
 		if head.Dir == "" && f.named {
 			store, err = w.sessions()
@@ -328,10 +379,6 @@ type incoming struct {
 
 // transcripts lists the files of an import.
 func (c sessionCommands) transcripts(a importing) (files []incoming, err error) {
-	home, err := c.stores.config.Home()
-	if err != nil {
-		return nil, err
-	}
 	var since time.Time
 	if a.Since != "" {
 		from, err := args.ParseInstant("since", a.Since, time.Now(), false)
@@ -346,7 +393,7 @@ func (c sessionCommands) transcripts(a importing) (files []incoming, err error) 
 	}
 	for _, source := range sources {
 		if slices.Contains(transcript.Names(), source) {
-			found, _ := transcript.Find(source, home) // what cannot be listed is left out
+			found, _ := transcript.Find(source, c.stores.transcriptFolder(source)) // what cannot be listed is left out
 			for _, f := range found {
 				files = append(files, incoming{File: f})
 			}

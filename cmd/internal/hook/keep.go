@@ -184,7 +184,7 @@ func (p *Stores) Keep(ctx context.Context, x saying) (err error) {
 		}
 		_, err = store.Note(ctx, session.Events{Client: x.client, Session: x.session, Dir: x.dir, Turns: x.turns})
 	}
-	if x.transcript != "" {
+	if x.transcript != "" && store.Keeps(x.client, x.transcript) {
 		_, err = store.TakeIn(ctx, x.client, x.transcript, x.most)
 	}
 	if x.left && err == nil {
