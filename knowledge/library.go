@@ -24,7 +24,7 @@ type Lookup struct {
 	Query string `json:"query" arg:"1" long:"true" jsonschema:"words to look for"`
 	Limit int    `json:"limit,omitempty" jsonschema:"most results to show (default 20)"`
 
-	Sessions string `json:"sessions,omitempty" enum:"project,all" jsonschema:"what was said: in this project's sessions (default), or all projects'"`
+	Sessions string `json:"sessions,omitempty" mcp:"-" enum:"project,all" jsonschema:"what was said: in this project's sessions (default), or all projects'; for a person"`
 
 	// Said, if set, is asked for what was said about the query in sessions; all: of all projects.
 	Said func(ctx context.Context, query string, all bool) []Said `json:"-"`

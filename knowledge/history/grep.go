@@ -22,7 +22,7 @@ type Expression struct {
 	Regexp string `json:"regexp" arg:"1" long:"true" jsonschema:"regular expression (RE2); (?i) ignores case"`
 	Limit  int    `json:"limit,omitempty" jsonschema:"most matches to show (default 50)"`
 
-	Sessions string `json:"sessions,omitempty" enum:"project,all" jsonschema:"what was said: in this project's sessions (default), or all projects'"`
+	Sessions string `json:"sessions,omitempty" mcp:"-" enum:"project,all" jsonschema:"what was said: in this project's sessions (default), or all projects'; for a person"`
 
 	// Said, if set, is asked for what was said in sessions that the expression matches, at most limit; all: of all projects.
 	Said func(ctx context.Context, regexp string, all bool, limit int) []knowledge.Said `json:"-"`

@@ -49,6 +49,7 @@ type Param struct {
 	Arg         int // position on the command line, from 1; 0: by flag only
 	Aliases     []string
 	Long        bool // a text, not a name or an address: MaxText bounds it instead of MaxArgument
+	Unlisted    bool // a command takes it; MCP schemas leave it out, since no agent needs it
 }
 
 // Switch reports whether the parameter is true or false. One whose name is a text
@@ -116,6 +117,7 @@ func param(f reflect.StructField) (p Param, ok bool, err error) {
 		return p, false, fmt.Errorf("argument %q: no parameter can be a %v", name, f.Type)
 	}
 	p.Long = f.Tag.Get("long") == "true"
+	p.Unlisted = f.Tag.Get("mcp") == "-"
 	p.Description, p.Enum, p.Aliases = f.Tag.Get("jsonschema"), split(f.Tag.Get("enum")), split(f.Tag.Get("alias"))
 	if a := f.Tag.Get("arg"); a != "" {
 		if p.Arg, err = strconv.Atoi(a); err != nil {

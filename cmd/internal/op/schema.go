@@ -90,6 +90,9 @@ func (t *Tool) properties(shows func(*Operation, Param) bool) []Param {
 		o := &t.Operations[i]
 		confirms = confirms || o.Confirms && shows(o, confirmParam)
 		for _, p := range o.Params {
+			if p.Unlisted {
+				continue
+			}
 			if shows(o, p) && !slices.ContainsFunc(all, func(q Param) bool { return q.Name == p.Name }) {
 				all = append(all, t.merged(p.Name, shows))
 			}
