@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"leanctx/agents/session"
 	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
@@ -118,6 +119,26 @@ func (x *examination) examine(ctx context.Context) {
 		x.store(ctx)
 		x.team(ctx)
 	}
+	if err == nil {
+		x.sessions(settings, p.Hash)
+	}
+}
+
+// sessions says whether what is said and done in a project is kept, since when, and how much there is.
+func (x *examination) sessions(settings config.Settings, project string) {
+	store := session.Open(session.Dir(x.stores.config.DataDir, project), nil)
+	n, bytes := store.Size()
+	held := fmt.Sprintf("%s of this project, %.1f MB", prose.Count(n, "session"), float64(bytes)/1e6)
+	if err := x.stores.keeps(settings, store); err != nil {
+		f := hook.Finding{Level: hook.Remark, Subject: "sessions", Text: err.Error() + "; there are " + held}
+		if hint, ok := errors.AsType[*refusal.HintError](err); ok {
+			f.Text, f.Fix = hint.Problem+"; there are "+held, hint.Hint
+		}
+		x.found = append(x.found, f)
+		return
+	}
+	given, _ := session.ConsentIn(x.stores.config.DataDir)
+	x.fine("sessions", fmt.Sprintf("what is said and done is kept on this machine since %s: %s", given.Since.Format(time.DateOnly), held))
 }
 
 // model checks whether a model is installed, and compares the checksums of its files. It

@@ -122,12 +122,17 @@ func (w projectStores) keepsSessions() error {
 	if err != nil {
 		return err
 	}
-	_, given := session.ConsentIn(w.config.DataDir)
+	return w.keeps(settings, store)
+}
+
+// keeps says why sessions are not kept with these settings, in this store; nil: they are.
+func (s *stores) keeps(settings config.Settings, store *session.Store) error {
+	_, given := session.ConsentIn(s.config.DataDir)
 	switch {
 	case !given:
 		return &refusal.HintError{Problem: "sessions are not kept on this machine: nobody has switched them on", Hint: "lean-ctx session on"}
 	case settings.Sessions == config.SessionsOff:
-		return &refusal.HintError{Problem: `sessions are switched off by the configuration ("sessions": "off")`, Hint: "change " + w.config.UserFile()}
+		return &refusal.HintError{Problem: `sessions are switched off by the configuration ("sessions": "off")`, Hint: "change " + s.config.UserFile()}
 	case store.Off():
 		return &refusal.HintError{Problem: "sessions are switched off for this project", Hint: "lean-ctx session on"}
 	}
