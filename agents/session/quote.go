@@ -61,10 +61,32 @@ func (s *Store) Quotes(ctx context.Context, q Quoting) (list []Quote, err error)
 			continue
 		}
 		told[x.turn.Text] = true // a prompt that was given again
+		if strings.HasSuffix(strings.TrimSpace(x.turn.Text), "?") {
+			// Somebody asked it before: what was answered then is the answer.
+			if answer := s.answerTo(ctx, x); answer != nil && !q.Users && !told[answer.Text] {
+				told[answer.Text] = true
+				list = append(list, Quote{x.session, answer.N, answer.At, answer.Role, excerpt(answer.Text, asked)})
+			}
+			continue
+		}
 		list = append(list, Quote{x.session, x.turn.N, x.turn.At, x.turn.Role, excerpt(x.turn.Text, asked)})
 	}
 	slices.SortStableFunc(list, func(a, b Quote) int { return order(a.Role) - order(b.Role) })
 	return list[:min(q.Most, len(list))], nil
+}
+
+// answerTo is what the agent said last before the user spoke again; nil: nothing.
+func (s *Store) answerTo(ctx context.Context, x turnLine) (answer *Turn) {
+	if x.turn.Role != transcript.User {
+		return nil
+	}
+	_ = s.Each(ctx, &Record{file: x.file}, func(t *Turn) bool { // without it there is no answer
+		if t.N > x.turn.N && t.Role == transcript.Agent && t.Text != "" {
+			answer = new(*t)
+		}
+		return t.N <= x.turn.N || t.Role != transcript.User
+	})
+	return answer
 }
 
 func order(role string) int {

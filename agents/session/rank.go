@@ -285,7 +285,7 @@ func (s *Store) decode(ctx context.Context, scans []*scanned, rarest, with []int
 
 // turnLine is a turn that is shown by itself.
 type turnLine struct {
-	session string
+	session, file string
 	hit
 }
 
@@ -293,7 +293,7 @@ type turnLine struct {
 func lines(list []found, most int) (best []turnLine) {
 	for _, f := range list {
 		for _, h := range f.hits[:min(most, len(f.hits))] {
-			best = append(best, turnLine{f.id, hit{h.turn, h.score + lineShare*f.score, h.share, h.matched}})
+			best = append(best, turnLine{f.id, f.file, hit{h.turn, h.score + lineShare*f.score, h.share, h.matched}})
 		}
 	}
 	slices.SortStableFunc(best, func(a, b turnLine) int { return cmp.Compare(b.score, a.score) })
