@@ -46,7 +46,7 @@ func TestBriefingTellsWhoIsAtWork(t *testing.T) {
 		}
 	}
 	got := wakeupText(t, s.As(Actor{Agent: "cursor-a3f8"}))
-	want := "WAKE-UP BRIEFING:\nLAST_TASK:Fix the \\| login\nREMINDERS:tell the users\nAGENTS:claude-b7e2(review),cursor-a3f8(dev)\nUNREAD:3"
+	want := "WAKE-UP BRIEFING:\nLAST_TASK:Fix the \\| login\nREMINDERS:tell the users (by cursor-a3f8)\nAGENTS:claude-b7e2(review),cursor-a3f8(dev)\nUNREAD:3"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

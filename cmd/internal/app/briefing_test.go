@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"leanctx/cmd/internal/config"
 	"leanctx/knowledge/briefing"
@@ -78,7 +79,7 @@ func TestOneBriefingEverywhere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	session := 0
+	session, today := 0, time.Now().UTC().Format(time.DateOnly)
 	for range 3 {
 		for word, p := range projects {
 			t.Setenv(config.ProjectVar, p)
@@ -87,7 +88,7 @@ func TestOneBriefingEverywhere(t *testing.T) {
 				for _, args := range [][]string{
 					{"knowledge", "remember", "of " + n, "-c", []string{"architecture", "decision", "naïve|room"}[random.IntN(3)], "-k", n},
 					{"knowledge", "gotcha", "trigger " + n, "--resolution", "resolution " + n},
-					{"knowledge", "remind", "remind " + n, "--due", "2020-01-01"},
+					{"knowledge", "remind", "remind " + n, "--due", today},
 					{"task", "create", "task " + n},
 					{"agent", "register", "cursor", n},
 				}[random.IntN(2):] {
