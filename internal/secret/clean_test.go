@@ -29,7 +29,7 @@ var cleanTexts = []string{
 	"GitHub tokens begin with ghp_ or github_pat_", "Slack tokens: xoxb-, xoxp-", "Stripe: sk_live_ and sk_test_ keys are kept apart", "AKIA is the prefix of an access key id", "keys look like glpat-xxxxxxxxxxxxxxxxxxxx",
 	"objects.filter(lambda k: k.access == 'read')", "asia-northeast1 and europe-west1", "asana task 120345", "jira: PROJ-1234", "confluence page: Architecture-Decision-Record-0012",
 	"JIRA ticket key: PLATFORM-20391", "monkey patching is forbidden", "keyboard shortcut: ctrl+shift+p", "turkey sandwich", "author: Jane Doe <jane@example.com>",
-	"Аутентификация: JWT RS256, ключ обновляется раз в неделю", "пароль хранится как argon2id", "認証: JWT RS256、鍵は毎週更新", "التوثيق: JWT", "認証はＪＷＴ ＲＳ２５６、鍵：毎週更新", "密码：argon2id，一周一换", "👩‍💻 owns the key rotation", "Donau­dampf­schiff is the code name", "🔑 key: rotate weekly",
+	"Аутентификация: JWT RS256, ключ обновляется раз в неделю", "пароль хранится как argon2id", "認証: JWT RS256、鍵は毎週更新", "التوثيق: JWT", "認証はＪＷＴ ＲＳ２５６、鍵：毎週更新", "密码：argon2id，一周一换", "👩\u200d💻 owns the key rotation", "Donau\u00addampf\u00adschiff is the code name", "🔑 key: rotate weekly",
 	"rate limit: 100 req/s per api key", "max_tokens=4096, temperature=0.7", "tokens: 1,247 (src/auth.ts)", "context window: 200000 tokens", "access: read-only replica db-replica-03.internal",
 	"auth service listens on auth-svc-01.prod.internal:8443", "credentials: arn:aws:iam::123456789012:role/deploy-role", "s3://my-bucket/path/2026/03/20/key.parquet", "access log: /var/log/nginx/access.log.1.gz",
 	"go.sum: golang.org/x/sys v0.49.0 h1:abc", "uses github.com/zricethezav/gitleaks/v8 v8.30.1", "Co-Authored-By: claude-b7e2", "t-a3f8c1 is Working", "f-9d2c4b1a replaces f-1b2c3d4e",
