@@ -109,7 +109,7 @@ func TestStoreAndLogsOfAFormerVersion(t *testing.T) {
 		waits = append(waits, w.Line())
 	}
 	if r.New != 1 || !slices.Equal(waits, []string{
-		"[architecture/auth] 'OAuth2' would become 'SQLite' (d65b152e)", "[architecture/db] would be disputed by a removal or a rename (d65b152e: tool:cli)",
+		"[architecture/auth] 'OAuth2' would become 'SQLite' (d65b152e)", "[architecture/db] would be disputed by a removal or a rename (d65b152e: calls itself tool:cli)",
 	}) {
 		t.Errorf("%s", r.Text())
 	}

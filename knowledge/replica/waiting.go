@@ -26,7 +26,7 @@ type Waiting struct {
 func (w Waiting) Line() string {
 	by := strings.Join(w.Replicas, ", ")
 	if w.By != "" {
-		by += ": " + prose.Line(prose.Clip(w.By, 40))
+		by += ": calls itself " + prose.Line(prose.Clip(w.By, 40))
 	}
 	return fmt.Sprintf("%s %s (%s)", w.Fact, w.Change, by)
 }
@@ -175,8 +175,52 @@ func foldAs(lines []*Line, t *trust) *Folded {
 	return f
 }
 
-// change says what would become of a fact.
+// change says what would become of a fact. Whoever accepts it takes in all of its texts, so all of them are told.
 func (f *Folded) change(n fact.ID, now, then *Folded) string {
+	what := f.changed(n, now, then)
+	if what == "" {
+		return ""
+	}
+	told := texts(now.State.Versions(n))
+	if is := fact.Current(then.State.Versions(n), then.at); is != nil {
+		told[is.Value] = true
+	}
+	for _, v := range then.State.Versions(n) {
+		if !fact.Believed(v) {
+			continue
+		}
+		if !told[v.Value] {
+			what += fmt.Sprintf(", '%s' from %s on", prose.Line(v.Value), fact.Day(v.ValidFrom))
+		}
+		for _, more := range []struct {
+			name  string
+			texts []string
+		}{{"example", v.Examples}, {"question", v.Questions}, {"tag", v.Tags}, {"other name", v.Aliases}} {
+			for _, text := range more.texts {
+				if !told[text] {
+					what += fmt.Sprintf(", %s '%s'", more.name, prose.Line(text))
+				}
+			}
+		}
+	}
+	return what
+}
+
+// texts are those that a fact shows now.
+func texts(vs []*fact.Version) map[string]bool {
+	out := map[string]bool{}
+	for _, v := range vs {
+		if fact.Believed(v) {
+			for _, text := range slices.Concat([]string{v.Value}, v.Examples, v.Questions, v.Tags, v.Aliases) {
+				out[text] = true
+			}
+		}
+	}
+	return out
+}
+
+// changed says what would become of what a fact says now.
+func (f *Folded) changed(n fact.ID, now, then *Folded) string {
 	a, b := now.State.Versions(n), then.State.Versions(n)
 	if _, erased := then.State.Erased(n); erased && len(b) == 0 && len(a) > 0 {
 		return "would be erased"
@@ -193,9 +237,9 @@ func (f *Folded) change(n fact.ID, now, then *Folded) string {
 	case was != nil && is == nil:
 		return fmt.Sprintf("'%s' would end", excerpt(was.Value))
 	case was == nil && is != nil:
-		return fmt.Sprintf("would be '%s'", excerpt(is.Value))
+		return fmt.Sprintf("would be '%s'", prose.Line(is.Value))
 	case was != nil && was.Value != is.Value:
-		return fmt.Sprintf("'%s' would become '%s'", excerpt(was.Value), excerpt(is.Value))
+		return fmt.Sprintf("'%s' would become '%s'", excerpt(was.Value), prose.Line(is.Value))
 	case was != nil && !equal(was.ValidUntil, is.ValidUntil):
 		return fmt.Sprintf("'%s' would hold until another time", excerpt(was.Value))
 	case !slices.Equal(periods(a), periods(b)):
@@ -213,7 +257,7 @@ func (f *Folded) change(n fact.ID, now, then *Folded) string {
 				return "would be disputed by a removal or a rename"
 			}
 			if !slices.Contains(one, v) {
-				return fmt.Sprintf("would be disputed by '%s'", excerpt(v))
+				return fmt.Sprintf("would be disputed by '%s'", prose.Line(v))
 			}
 		}
 		return "would have another dispute"

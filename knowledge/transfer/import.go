@@ -224,7 +224,11 @@ func (r Imported) TextIn(call prose.Syntax) string {
 	case r.Program != "" && r.Program != r.File:
 		fmt.Fprintf(&b, " (%s)", prose.Line(r.Program))
 	case r.Proposed:
-		b.WriteString(" (a fact file of lean-ctx: what it says is marked until somebody confirms it)")
+		what := "a fact file of lean-ctx"
+		if r.Kind == formatMarkdown {
+			what = "rooms of lean-ctx that this store did not write"
+		}
+		b.WriteString(" (" + what + ": what it says is marked until somebody confirms it)")
 	}
 	if r.DryRun {
 		fmt.Fprintf(&b, "\n[DRY RUN] Would add: %d, skip: %d, replace: %d", r.Added, r.Skipped, r.Replaced)

@@ -630,15 +630,29 @@ func (m *merger) proposes() bool {
 	if m.in.moved {
 		return false
 	}
+	if m.in.Data == nil && instructs(m.in.File) {
+		return true
+	}
 	switch m.store.Actor().Kind {
 	case knowledge.KindAgent:
 		return true
 	case knowledge.KindTool:
-		file, err := filepath.Abs(m.in.File)
-		_, inside := formats.PathIn(m.store.Options().ProjectRoot, file)
-		return inside || err != nil || m.in.Data != nil
+		return m.inProject()
 	}
 	return false
+}
+
+// inProject reports whether the file may be the repository's.
+func (m *merger) inProject() bool {
+	file, err := filepath.Abs(m.in.File)
+	_, inside := formats.PathIn(m.store.Options().ProjectRoot, file)
+	return inside || err != nil || m.in.Data != nil
+}
+
+// fromRepository reports whether rooms of which this store knows no version may be the repository's: then
+// they are no edits of whoever imports them.
+func (m *merger) fromRepository() bool {
+	return !m.in.moved && (m.store.Actor().Kind == knowledge.KindAgent || m.inProject())
 }
 
 // replaces reports whether the file takes the place of what a person decided here: what was erased, and

@@ -251,15 +251,22 @@ func fileName(category string, taken map[string][]byte) string {
 // maxRoom is the size of a file that may be one of an export.
 const maxRoom = 64 << 20
 
+// instructs reports whether agents take a file for instructions by its name. What it holds is the
+// repository's, whatever it looks like.
+func instructs(name string) bool {
+	return slices.Contains(instructed, strings.ToLower(path.Base(filepath.ToSlash(name))))
+}
+
 // isRoom reports whether a file is one that an export wrote.
 func isRoom(f foreign.File) bool {
-	return strings.EqualFold(path.Ext(f.Name), ".md") && okf.IsRoom(f.Text)
+	return !instructs(f.Name) && strings.EqualFold(path.Ext(f.Name), ".md") && okf.IsRoom(f.Text)
 }
 
 // rooms is what the files of an export say that somebody edited.
 type rooms struct {
 	items   []item
 	ids     []string   // of all versions that the files name
+	byFile  [][]string // the same, by file
 	missing []okf.Fact // whose item was deleted; Key is category/key
 	deleted []string   // rooms of the index whose file is gone, as the index names them
 }
@@ -268,6 +275,7 @@ type rooms struct {
 type item struct {
 	knowledge.Checked
 	okf.Fact
+	file int // in byFile
 }
 
 // indexLine is a line of the index.
@@ -289,20 +297,23 @@ func (m *merger) takeRooms(x input) {
 		for _, mistake := range room.Mistakes {
 			bad(mistake)
 		}
+		var ids []string
+		for _, f := range slices.Concat(room.Missing, room.Facts) {
+			ids = append(ids, f.ID)
+		}
+		m.rooms.ids, m.rooms.byFile = append(m.rooms.ids, ids...), append(m.rooms.byFile, ids)
 		for _, f := range room.Missing {
 			m.rooms.missing = append(m.rooms.missing, okf.Fact{Key: room.Category + "/" + f.Key, ID: f.ID})
-			m.rooms.ids = append(m.rooms.ids, f.ID)
 		}
 		for _, f := range room.Facts {
 			m.r.Parsed++
-			m.rooms.ids = append(m.rooms.ids, f.ID)
 			c, err := m.store.Check(knowledge.Assertion{Category: room.Category, Key: f.Key, Value: f.Value, ValidFrom: f.From, ValidUntil: f.Until})
 			if err != nil {
 				bad(okf.Mistake{Line: f.Line, Problem: err.Error()})
 				continue
 			}
 			m.r.Redacted += len(c.Redacted)
-			m.rooms.items = append(m.rooms.items, item{c, f})
+			m.rooms.items = append(m.rooms.items, item{c, f, len(m.rooms.byFile) - 1})
 		}
 	}
 	for _, line := range indexLine().FindAllSubmatch(bytes.ReplaceAll(x.index, []byte("\r\n"), []byte("\n")), -1) {
@@ -331,6 +342,10 @@ func (m *merger) edited() error {
 		if !x.Edited && !moved && (careful || erased || knows(x.ID) || len(m.st.Versions(n)) > 0) {
 			m.r.Skipped++
 			continue
+		}
+		if m.fromRepository() && !slices.ContainsFunc(m.rooms.byFile[x.file], knows) {
+			x.Source.Kind, x.Source.Ref = knowledge.KindImport, m.r.File
+			m.r.Proposed = true
 		}
 		c, now := x.Checked, fact.AllCurrent(m.over.Versions(n), m.present)
 		switch i := slices.IndexFunc(now, func(v *fact.Version) bool { return v.ID == x.ID }); {

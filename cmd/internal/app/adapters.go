@@ -84,6 +84,9 @@ func (w projectStores) Tasks(ctx context.Context, agent, client string) (r knowl
 	}
 	if ahead.Next != nil {
 		r.Next = taskLine(*ahead.Next)
+		if by := ahead.Next.CreatedBy; by != "" && by != knowledge.KindUser { // a title can say that it is the user's
+			r.Next += " (by " + prose.Name(by) + ")"
+		}
 	}
 	return r, err
 }

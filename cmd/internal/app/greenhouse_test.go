@@ -180,7 +180,7 @@ func TestSessionStartTellsTasks(t *testing.T) {
 	if out := start("codex", "two", "startup"); strings.Contains(out, "TASK") {
 		t.Errorf("another client: %s", out)
 	}
-	if out := start("claude-code", "three", "startup"); !strings.Contains(out, `NEXT_TASK:`+id+` \"Fix auth middleware\"`) || strings.Contains(out, `TASKS:`) {
+	if out := start("claude-code", "three", "startup"); !strings.Contains(out, `NEXT_TASK:`+id+` \"Fix auth middleware\" (by tool)`) || strings.Contains(out, `TASKS:`) {
 		t.Errorf("its client: %s", out)
 	}
 	agent := strings.Fields(run("agent", "register", "claude", "auth"))[1]

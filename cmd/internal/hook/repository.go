@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"leanctx/internal/prose"
 )
 
 // A repository comes from others. So a file in it is edited only where it stands, and a file
@@ -75,6 +77,13 @@ func (m Machine) uncommitted(e edit) (*edit, error) {
 	}
 	if len(tracked) > 0 {
 		return nil, &FileError{Problem: "is in git, and the token in it would be committed. Take it out of git first: git rm --cached " + rel}
+	}
+	// A .gitignore of the work tree goes before the list that is never shared. Without a match git fails.
+	if out, err := m.Git("check-ignore", "-v", "--no-index", "--", rel); err == nil {
+		rule, _, _ := strings.Cut(string(out), "\t")
+		if parts := strings.SplitN(rule, ":", 3); len(parts) == 3 && strings.HasPrefix(parts[2], "!") {
+			return nil, &FileError{Problem: fmt.Sprintf("would be committed with the token in it: %s line %s takes it out of what git ignores. Take that line out first", prose.ShortLine(parts[0]), parts[1])}
+		}
 	}
 	common, prefix, _ := strings.Cut(string(out), "\n")
 	dir := filepath.FromSlash(common)

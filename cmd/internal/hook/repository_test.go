@@ -143,6 +143,24 @@ func TestTokenIsNotCommitted(t *testing.T) {
 	}
 }
 
+// A repository's .gitignore can take a file out of what git ignores, and goes before the list that we write.
+func TestTokenInAFileThatIsTakenOutOfWhatIsIgnored(t *testing.T) {
+	for _, rule := range []string{"!/.mcp.json", "*.md\n!*.json", ".mcp.json\n!.mcp.*"} {
+		m := newRepository(t, map[string]string{"README.md": "x\n", ".gitignore": rule + "\n"})
+		r, err := m.Connect(ConnectOptions{Clients: []string{"claude-code"}, Remote: someRemote})
+		if err != nil || r.Failed() != 1 || !strings.Contains(r.Text(), ".gitignore line ") || strings.Contains(r.Text(), someRemote.Token) {
+			t.Errorf("%q: %v\n%s", rule, err, r.Text())
+		}
+		if _, err := os.Stat(filepath.Join(m.Root, ".mcp.json")); err == nil {
+			t.Errorf("%q: the file has a token", rule)
+		}
+	}
+	m := newRepository(t, map[string]string{"README.md": "x\n", ".gitignore": "!*.json\n.mcp.json\n"})
+	if r, err := m.Connect(ConnectOptions{Clients: []string{"claude-code"}, Remote: someRemote}); err != nil || r.Failed() != 0 {
+		t.Errorf("one that .gitignore ignores in the end: %v\n%s", err, r.Text())
+	}
+}
+
 // A committed file gets no token, nor does one of which git does not tell whether it is committed.
 func TestTokenInACommittedFile(t *testing.T) {
 	m := newRepository(t, map[string]string{".mcp.json": "{}\n", ".Cursor/mcp.json": "{}\n"})

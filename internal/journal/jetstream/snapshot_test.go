@@ -427,7 +427,7 @@ func TestViewThatCannotWaitForASnapshotWarns(t *testing.T) {
 	if got := b.copied(t); len(got) > 0 {
 		t.Errorf("%v", got)
 	}
-	if ws := b.Warnings(); len(ws) != 1 || ws[0].Kind != journal.Offline || !strings.Contains(ws[0].Text, "this is the copy of") {
+	if ws := b.Warnings(); len(ws) != 1 || ws[0].Kind != journal.Offline || !strings.Contains(ws[0].Text, "this copy is empty") {
 		t.Errorf("%v", ws)
 	}
 }
