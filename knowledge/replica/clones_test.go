@@ -277,11 +277,13 @@ func TestWhatWasErasedIsInNoClone(t *testing.T) {
 		}
 		for range 4 {
 			for _, m := range c.all {
+				m.clock = m.clock.Add(time.Hour) // what a stranger says more than five minutes ahead waits
 				c.exchange(m, "--no-rebase")
 			}
 		}
 		for range 2 {
 			for _, m := range c.all {
+				m.clock = m.clock.Add(time.Hour)
 				c.sync(m)
 			}
 		}
