@@ -194,10 +194,13 @@ func TestEveryViewShowsItsSubject(t *testing.T) {
 	f := newFixture(t)
 	cursor, codex := f.story()
 	for path, texts := range map[string][]string{
-		"/":                                {"Latest facts", "OAuth2 + PKCE", `href="/facts/architecture/auth"`, `href="/?room=deploy"`, "disputed", "<title>Facts · my-app</title>", `data-events="/events"`},
-		"/?room=deploy":                    {"AWS ECS", "!PostgreSQL"},
-		"/?q=postgresql":                   {"What matches “postgresql”", "PostgreSQL 16", "!AWS"},
-		"/?q=zzzqqq":                       {"Nothing matches", "Try other words"},
+		"/":              {"Latest facts", "OAuth2 + PKCE", `href="/facts/architecture/auth"`, `href="/?room=deploy"`, "disputed", "<title>Facts · my-app</title>", `data-events="/events"`},
+		"/?room=deploy":  {"AWS ECS", "!PostgreSQL"},
+		"/?q=postgresql": {"What matches “postgresql”", "PostgreSQL 16", "!AWS"},
+		"/?q=zzzqqq":     {"Nothing matches", "Try other words"},
+		"/?q=" + url.QueryEscape("what did we use for auth before OAuth2 + PKCE?"): {"JWT RS256", "true 2026-01-15 to 2026-03-20", "!since 2026-01-15"},
+		"/?q=" + url.QueryEscape("what did we use on 2026-02-30?"):                 {"There is no 2026-02-30", "!Try other words"},
+		"/?q=" + url.QueryEscape("what changed since yesterday?"):                  {"architecture/db", "PostgreSQL 16", "!Try other words"},
 		"/?as_of=2026-02-01":               {"JWT RS256", "!OAuth2", "As of Sunday, 1 February 2026", "Back to now", `class="past"`, `data-events=""`, "/facts/architecture/auth?as_of=2026-02-01"},
 		"/facts/architecture/auth":         {"<svg", "OAuth2 + PKCE", "JWT RS256", "contradiction", "src/auth.ts:12", "how do users sign in", "depends on", "Confirm", "Pin", "Remove", "half-life", `<a href="#f-`, `href="/facts/architecture/auth" aria-current="true"`},
 		"/facts/Architecture/AUTH":         {"OAuth2"},

@@ -35,7 +35,8 @@ type factList struct {
 	Total int // facts in all rooms
 	Room  string
 	Facts []row
-	Maybe []row // too weak to be answers
+	Maybe []row    // too weak to be answers
+	Says  []string // what a question about the past is answered beside facts
 	Pager pager
 }
 
@@ -90,6 +91,18 @@ func (d *factList) read(q *request, key string) error {
 			list = &d.Maybe
 		}
 		*list = append(*list, row{x, q.Fact(x.Category, x.Key), d.Room == "", key != "" && x.Key == key})
+	}
+	if r.Impossible != "" {
+		d.Says = append(d.Says, "There is no "+brief(r.Impossible)+": the date in the question does not exist.")
+	}
+	for _, c := range r.Changes {
+		d.Says = append(d.Says, c.Line())
+	}
+	for _, m := range r.Missing {
+		d.Says = append(d.Says, m.Line())
+	}
+	if r.Reason != nil {
+		d.Says = append(d.Says, "Why: "+r.Reason.Text+" ("+r.Reason.Source+")")
 	}
 	d.Pager = newPager(page, len(d.Facts), r.Total)
 	return nil
