@@ -468,15 +468,14 @@ func times(t *testing.T, r BenchReport) string {
 		took("in a server", "remember"), took("in a server", "recall, a question, lexical"), took("in a server", "recall, a question, auto")) + warmTimes(t, r)
 }
 
-// warmTimes is a line for each size of the store of real words: the medians, beside their floors and
+// warmTimes is a line of a sentence for each size of the store of real words: the medians, beside their floors and
 // beside another memory server, if one was measured.
 func warmTimes(t *testing.T, r BenchReport) string {
 	if !slices.ContainsFunc(r.Rows, func(x BenchRow) bool { return x.Group == "warm, real words" }) {
 		return "" // the run is older than these rows
 	}
 	var b strings.Builder
-	b.WriteString("\n\nIn a server, with facts of real words, beside their floors and [mnemon-mcp](https://www.npmjs.com/package/mnemon-mcp) 1.3.0 with as many facts:\n\n" +
-		"| facts | remember | × a synced append | × mnemon-mcp | recall | × a ping | × mnemon-mcp | memory | × mnemon-mcp |\n|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("\nIn a server with facts of real words, beside [mnemon-mcp](https://www.npmjs.com/package/mnemon-mcp) 1.3.0 with as many facts:")
 	for i, n := range r.Sizes {
 		cell := func(name string) Cell {
 			at := slices.IndexFunc(r.Rows, func(x BenchRow) bool { return x.Group == "warm, real words" && x.Name == name })
@@ -494,12 +493,12 @@ func warmTimes(t *testing.T, r BenchReport) string {
 		if n > 10_000 {
 			continue
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", grouped(n),
+		fmt.Fprintf(&b, "\nwith %s `remember` takes %s (%s × a synced append, %s × the other), `recall` %s (%s × a ping, %s × the other), memory %s (%s ×);", grouped(n),
 			quantity(cell("remember").P50, false), ratio("remember"), ratio("remember, beside mnemon-mcp"),
 			quantity(cell("recall").P50, false), ratio("recall"), ratio("recall, beside mnemon-mcp"),
 			quantity(cell("resident memory, beside mnemon-mcp").P50, true), ratio("resident memory, beside mnemon-mcp"))
 	}
-	return strings.TrimSuffix(b.String(), "\n") + "\n"
+	return strings.TrimSuffix(b.String(), ";") + "."
 }
 
 // The README's table of recall is that of recall.json. To publish another run:
