@@ -192,8 +192,8 @@ func (a allowance) of(found []Finding) (some []Finding, over, unsure int) {
 	return some, over, unsure
 }
 
-// leaveMarks has what nobody asked for be unconfirmed: a fact that is new, and one that only others have
-// said until now. An agent that notes what it read in a stranger's fact has not confirmed it.
+// leaveMarks marks as unconfirmed what nobody asked for: a new fact, and one that only others have said until
+// now. An agent that notes what it read in a stranger's fact has not confirmed it.
 func leaveMarks(st *state.State, events []state.Event, now time.Time) {
 	marked := map[string]bool{} // versions
 	theirs := func(category, key, id string) bool {

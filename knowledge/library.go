@@ -270,12 +270,7 @@ func (r Results) TextIn(call prose.Syntax) string {
 		}
 	}
 	b.WriteString(prose.More(call, r.Total-len(r.Results), r.limit))
-	for i, x := range r.Said {
-		if i == 0 {
-			b.WriteString("\nSaid in sessions (not facts):")
-		}
-		b.WriteString("\n  " + x.SearchLine())
-	}
+	WriteSaid(&b, r.Said, Said.SearchLine)
 	for _, text := range r.Skipped {
 		fmt.Fprintf(&b, "\n  Not searched: %s", prose.Line(text))
 	}

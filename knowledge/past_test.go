@@ -65,16 +65,22 @@ func TestThePastIsAskedInWords(t *testing.T) {
 		"what has to run before the deploy":                      {"Matching facts", "run the migrations before the deploy"},
 		"what did we run before the deploy":                      {"Matching facts", "run the migrations before the deploy"},
 	} {
-		got := asked(t, s, question).Text()
-		rest := got
-		for _, w := range want {
-			_, after, ok := strings.Cut(rest, w)
-			if !ok {
-				t.Errorf("%s: no %q in\n%s", question, w, got)
-				break
-			}
-			rest = after
+		answersInOrder(t, s, question, want)
+	}
+}
+
+// answersInOrder asks a question and looks for texts in the answer, each after the one before.
+func answersInOrder(t *testing.T, s *story, question string, want []string) {
+	t.Helper()
+	got := asked(t, s, question).Text()
+	rest := got
+	for _, w := range want {
+		_, after, ok := strings.Cut(rest, w)
+		if !ok {
+			t.Errorf("%s: no %q in\n%s", question, w, got)
+			break
 		}
+		rest = after
 	}
 }
 
@@ -195,16 +201,7 @@ func TestSeveralThingsOfThePastAreAnsweredEach(t *testing.T) {
 		"which region on 2025-03-01T00:30:00+02:00":                                         {"Facts as of 2025-02-28T22:30:00Z, read from the question", "us-east-1"},
 		"which region did we run in until 2025-03-01":                                       {"Facts as of 2025-02-28", "us-east-1"},
 	} {
-		got := asked(t, s, question).Text()
-		rest := got
-		for _, w := range want {
-			_, after, ok := strings.Cut(rest, w)
-			if !ok {
-				t.Errorf("%s: no %q in\n%s", question, w, got)
-				break
-			}
-			rest = after
-		}
+		answersInOrder(t, s, question, want)
 	}
 }
 

@@ -241,7 +241,7 @@ func (r Recalled) TextIn(call prose.Syntax) string {
 	for _, x := range r.Reminders {
 		fmt.Fprintf(&b, "\n  Reminder %s: %s%s (%s when done)", prose.Line(x.ID), prose.Brief(x.Text)+reminder.By(x), fact.Trust{Unconfirmed: x.TakenIn}.Mark(), call("remind_done", "id", x.ID))
 	}
-	writeSaid(&b, r.Said)
+	WriteSaid(&b, r.Said, Said.quoted)
 	return b.String()
 }
 
@@ -282,10 +282,15 @@ func (r Recalled) writeChanges(b *strings.Builder) {
 	}
 }
 
+// NoSuchDate says that a date of a question, as it is shown, does not exist.
+func NoSuchDate(shown string) string {
+	return "There is no " + shown + ": the date in the question does not exist."
+}
+
 func (r Recalled) nothing() string {
 	switch f := r.query; {
 	case r.Impossible != "":
-		return fmt.Sprintf("There is no '%s': the date in the question does not exist.", prose.Brief(r.Impossible))
+		return NoSuchDate("'" + prose.Brief(r.Impossible) + "'")
 	case len(r.Missing) > 0:
 		lines := make([]string, len(r.Missing))
 		for i, m := range r.Missing {

@@ -33,15 +33,18 @@ func (x Said) Ref() string {
 	return text + " " + prose.Name(x.Role)
 }
 
-// writeSaid writes what was said below the facts of an answer.
-func writeSaid(b *strings.Builder, list []Said) {
+// WriteSaid writes what was said below the facts of an answer, each as line gives it.
+func WriteSaid(b *strings.Builder, list []Said, line func(Said) string) {
 	for i, x := range list {
 		if i == 0 {
 			b.WriteString("\nSaid in sessions (not facts):")
 		}
-		fmt.Fprintf(b, "\n  %s: \"%s\"", x.Ref(), prose.Line(x.Text))
+		b.WriteString("\n  " + line(x))
 	}
 }
+
+// quoted is what was said as a line of recall.
+func (x Said) quoted() string { return fmt.Sprintf("%s: \"%s\"", x.Ref(), prose.Line(x.Text)) }
 
 // SearchLine is what was said as a line of a search: [session/2026-11-22 s-7c1e22a0#14] (user) text (project: my-app).
 func (x Said) SearchLine() string {

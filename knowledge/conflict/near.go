@@ -8,13 +8,13 @@ import (
 )
 
 // opposites are pairs of verbs and other words of which a sentence about one thing has one or the other.
-var opposites = func() map[string]string {
-	out := map[string]string{}
+var opposites = func() map[string][]string {
+	out := map[string][]string{}
 	for pair := range strings.FieldsSeq(`keep/drop keep/remove keep/delete keeps/drops allow/forbid allowed/forbidden enable/disable enabled/disabled use/avoid add/remove always/never start/stop
 		before/after with/without required/optional include/exclude included/excluded accept/reject accepted/rejected open/closed public/private on/off must/may merge/rebase commit/ignore committed/ignored support/drop supports/drops
 		internal/external manual/automatic manually/automatically sync/async first/last minimum/maximum`) {
 		a, b, _ := strings.Cut(pair, "/")
-		out[a+" "+b], out[b+" "+a] = a, b
+		out[a], out[b] = append(out[a], b), append(out[b], a)
 	}
 	return out
 }()
@@ -31,18 +31,8 @@ const (
 // an opposite, a denial. Only such a value may be [Nearly] another.
 func Turns(value string) bool {
 	sentence := clauseOf(value)
-	return language.Dated(value) || slices.ContainsFunc(sentence, func(w string) bool { return slices.Contains(denials, w) || turning[w] })
+	return language.Dated(value) || slices.ContainsFunc(sentence, func(w string) bool { return slices.Contains(denials, w) || len(opposites[w]) > 0 })
 }
-
-// turning are the words of opposites.
-var turning = func() map[string]bool {
-	out := map[string]bool{}
-	for pair := range opposites {
-		a, _, _ := strings.Cut(pair, " ")
-		out[a] = true
-	}
-	return out
-}()
 
 // Nearly reports whether two values are one sentence but for a day, a verb and its opposite, or a denial: they are about the
 // same thing and say otherwise. Other words tell two things of one kind apart: "Marta looks after the heron service".
@@ -67,7 +57,7 @@ func Nearly(a, b string) bool {
 	switch {
 	case language.Dated(s) && language.Dated(t):
 		return true
-	case opposites[s+" "+t] != "":
+	case slices.Contains(opposites[s], t):
 		return true
 	}
 	return len(dx) == 0 && denies(dy) || len(dy) == 0 && denies(dx)

@@ -162,12 +162,7 @@ func (r Matches) TextIn(call prose.Syntax) string {
 		fmt.Fprintf(&b, "\n  [%s/%s] %s [%s] (%s)", prose.Name(m.Category), prose.Name(m.Key), m.Brief(m.Line), m.Mark, m.period)
 	}
 	b.WriteString(prose.More(call, r.Total-len(r.Matches), r.of.Limit))
-	for i, x := range r.Said {
-		if i == 0 {
-			b.WriteString("\nSaid in sessions (not facts):")
-		}
-		b.WriteString("\n  " + x.SearchLine())
-	}
+	knowledge.WriteSaid(&b, r.Said, knowledge.Said.SearchLine)
 	if r.Stopped != "" {
 		b.WriteString("\n  The search took too long and " + r.Stopped + ".")
 	}

@@ -48,7 +48,7 @@ func (s *stores) withSaid(o *op.Operation) {
 						found, err := store.Assertions(ctx, category, key)
 						for _, x := range found {
 							if err == nil {
-								list = append(list, knowledge.Said{Session: x.Session, Turn: x.N, At: x.At, Role: x.Role, Text: x.Text})
+								list = append(list, said(x, ""))
 							}
 						}
 					}
@@ -77,10 +77,15 @@ func (s *stores) said(ctx context.Context, sc op.Scope, text string, all bool) (
 			continue
 		}
 		for _, x := range found {
-			list = append(list, knowledge.Said{Session: x.Session, Turn: x.N, At: x.At, Role: x.Role, Text: x.Text, Project: name})
+			list = append(list, said(x, name))
 		}
 	}
 	return list[:min(len(list), maxSaid)]
+}
+
+// said is a quote as answers about facts have it.
+func said(x session.Quote, project string) knowledge.Said {
+	return knowledge.Said{Session: x.Session, Turn: x.N, At: x.At, Role: x.Role, Text: x.Text, Project: project}
 }
 
 // sessionStores gives the sessions of the call's project, and with all those of the other projects that it may read, each
@@ -92,7 +97,7 @@ func (s *stores) sessionStores(ctx context.Context, sc op.Scope, all bool) func(
 			return
 		}
 		store, err := w.sessions()
-		person := sc.Caller.Kind != knowledge.KindAgent && sc.Agent == "" && sc.Caller.Workspace == nil
+		person := !sc.ByAgent() && sc.Caller.Workspace == nil
 		if err != nil || !yield(filepath.Base(w.project.Root), store) || !all || !person {
 			return // what was said in another project is told to no agent
 		}

@@ -19,7 +19,6 @@ import (
 	"leanctx/cmd/internal/op"
 	"leanctx/cmd/internal/web"
 	"leanctx/internal/refusal"
-	"leanctx/knowledge"
 	"leanctx/knowledge/history"
 	"leanctx/overview/project"
 )
@@ -50,7 +49,7 @@ const shutdownGrace = 30 * time.Second
 
 // serve answers requests until it is interrupted.
 func (r *run) serve(ctx context.Context, sc op.Scope, a serveArgs) (plainText, error) {
-	agent := sc.Caller.Kind == knowledge.KindAgent || sc.Agent != ""
+	agent := sc.ByAgent()
 	if agent && a.Open {
 		return "", &op.ForbiddenError{What: "serve --open is for a person: whoever reaches the page speaks as the user"}
 	}

@@ -19,7 +19,6 @@ import (
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/internal/secret"
-	"leanctx/knowledge"
 	"leanctx/overview/project"
 )
 
@@ -263,7 +262,7 @@ func (c sessionCommands) take(ctx context.Context, sc op.Scope, a importing) (ou
 	if err != nil {
 		return out, err
 	}
-	if sc.Caller.Kind == knowledge.KindAgent || sc.Agent != "" {
+	if sc.ByAgent() {
 		for _, f := range files {
 			if a.AllProjects || !c.stores.ownTranscript(f.Client, f.Path) { // it may have written the file itself
 				return out, &op.ForbiddenError{What: "a file that does not lie where its client keeps transcripts, and those of other projects, are taken in for a person alone: ask the user to type it at a terminal"}

@@ -70,6 +70,9 @@ type Scope struct {
 	Grant   *Grant // what the caller may do; nil: everything
 }
 
+// ByAgent reports whether an agent calls, by the mark of its client or under its id.
+func (s Scope) ByAgent() bool { return s.Caller.Kind == agentName || s.Agent != "" }
+
 // Caller is who calls, as far as the surface knows.
 type Caller struct {
 	Kind    string // user, agent, tool
@@ -204,7 +207,7 @@ func (o Operation) ByPerson() Operation {
 
 // forbids refuses a caller who is an agent what is a person's.
 func (o *Operation) forbids(command string, sc Scope) error {
-	if !o.byPerson || sc.Caller.Kind != agentName && sc.Agent == "" {
+	if !o.byPerson || !sc.ByAgent() {
 		return nil
 	}
 	return &ForbiddenError{strings.TrimSpace("lean-ctx "+command+" "+o.Name) + " is for a person: ask the user to type it at a terminal"}

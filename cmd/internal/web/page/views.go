@@ -93,7 +93,7 @@ func (d *factList) read(q *request, key string) error {
 		*list = append(*list, row{x, q.Fact(x.Category, x.Key), d.Room == "", key != "" && x.Key == key})
 	}
 	if r.Impossible != "" {
-		d.Says = append(d.Says, "There is no "+brief(r.Impossible)+": the date in the question does not exist.")
+		d.Says = append(d.Says, knowledge.NoSuchDate(brief(r.Impossible)))
 	}
 	for _, c := range r.Changes {
 		d.Says = append(d.Says, c.Line())
