@@ -1,7 +1,6 @@
 package language
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,7 +62,7 @@ func Words(text string) []Word {
 			continue
 		}
 		if start < 0 && '0' <= r && r <= '9' {
-			if n := len(instantForm.FindString(beginning(text[i:]))); n > 0 {
+			if n := len(instantForm().FindString(beginning(text[i:]))); n > 0 {
 				out = append(out, Word{strings.ToLower(text[i : i+n]), i, i + n})
 				after = i + n
 				continue
@@ -87,7 +86,7 @@ func Words(text string) []Word {
 }
 
 // instantForm matches an instant as RFC 3339 has it, with or without seconds.
-var instantForm = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?(?:[Zz]|[+-][0-9]{2}:[0-9]{2})`)
+var instantForm = compiled(`^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?(?:[Zz]|[+-][0-9]{2}:[0-9]{2})`)
 
 // beginning is the beginning of a text that may be an instant, else "".
 func beginning(text string) string {
@@ -530,11 +529,11 @@ func Impossible(words []Word) (span [2]int, ok bool) {
 }
 
 var (
-	dayForm     = regexp.MustCompile(`^[0-9]{4}[-/][0-9]{1,2}[-/][0-9]{1,2}$`)
-	dottedForm  = regexp.MustCompile(`^([0-9]{1,2})\.([0-9]{1,2})\.((?:19|20)[0-9]{2})$`)
-	monthForm   = regexp.MustCompile(`^(?:19|20)[0-9]{2}-[0-9]{2}$`)
-	quarterForm = regexp.MustCompile(`^q[0-9]$`)
-	inventForm  = regexp.MustCompile(`^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*(?:uary|tober|ober|ember)$`)
+	dayForm     = compiled(`^[0-9]{4}[-/][0-9]{1,2}[-/][0-9]{1,2}$`)
+	dottedForm  = compiled(`^([0-9]{1,2})\.([0-9]{1,2})\.((?:19|20)[0-9]{2})$`)
+	monthForm   = compiled(`^(?:19|20)[0-9]{2}-[0-9]{2}$`)
+	quarterForm = compiled(`^q[0-9]$`)
+	inventForm  = compiled(`^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*(?:uary|tober|ober|ember)$`)
 )
 
 // impossibleAt counts the words at i that are a date which does not exist.
@@ -542,31 +541,31 @@ func (d *dates) impossibleAt(i int) int {
 	w := d.word(i)
 	_, year, hasYear := d.yearAt(i + 1)
 	switch {
-	case instantForm.MatchString(w):
+	case instantForm().MatchString(w):
 		if _, ok := readInstant(w); !ok {
 			return 1
 		}
-	case dayForm.MatchString(w):
+	case dayForm().MatchString(w):
 		for _, layout := range []string{"2006-1-2", "2006/1/2"} {
 			if _, err := time.Parse(layout, w); err == nil {
 				return 0
 			}
 		}
 		return 1
-	case dottedForm.MatchString(w):
+	case dottedForm().MatchString(w):
 		for _, layout := range []string{"2.1.2006", "1.2.2006"} {
 			if _, err := time.Parse(layout, w); err == nil {
 				return 0
 			}
 		}
 		return 1
-	case monthForm.MatchString(w) && d.leads(i):
+	case monthForm().MatchString(w) && d.leads(i):
 		if _, err := time.Parse("2006-01", w); err != nil {
 			return 1
 		}
-	case quarterForm.MatchString(w) && hasYear && (w < "q1" || w > "q4"):
+	case quarterForm().MatchString(w) && hasYear && (w < "q1" || w > "q4"):
 		return 1 + year
-	case inventForm.MatchString(w) && (hasYear || d.leads(i)):
+	case inventForm().MatchString(w) && (hasYear || d.leads(i)):
 		if _, ok := monthAt(w); !ok {
 			if hasYear {
 				return 1 + year

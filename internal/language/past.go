@@ -186,7 +186,7 @@ var pastForms = sync.OnceValue(func() (out []compiledForm) {
 		{AsksPlan, `^(?:what|which|who|where|when|how)\b.*\b(?P<cue>will|going to|gonna)\b`, anyTense, false},
 		{AsksPlan, `(?P<cue>planned|upcoming|in (?:the )?future|next (?:week|month|quarter|year|sprint))\b`, anyTense, false},
 	} {
-		out = append(out, compiledForm{f, cueOf(f.pattern), sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(f.pattern) })})
+		out = append(out, compiledForm{f, cueOf(f.pattern), compiled(f.pattern)})
 	}
 	return out
 })
@@ -262,14 +262,14 @@ func ReadPast(text string, now, newest time.Time) (p Past, ok bool) {
 const maxPasts = 4
 
 // questionEnd matches what stands between two questions: a question mark, or a joint before a word that asks.
-var questionEnd = regexp.MustCompile(`(?i)\?[\s.]+\pL|[,;]?\s+(?:and|or|also|as well as)\s+(?:also\s+)?(?:who|what|which|when|where|how|why|since when|until when|did|was|were|do|does|is|are)\s`)
+var questionEnd = compiled(`(?i)\?[\s.]+\pL|[,;]?\s+(?:and|or|also|as well as)\s+(?:also\s+)?(?:who|what|which|when|where|how|why|since when|until when|did|was|were|do|does|is|are)\s`)
 
 // ReadSeveral reads the questions of a text of several, which all ask about another time than now. Else it is nil.
 func ReadSeveral(text string, now, newest time.Time) (out []Past) {
 	if len(text) > maxPastText {
 		return nil
 	}
-	ends := questionEnd.FindAllStringIndex(text, maxPasts)
+	ends := questionEnd().FindAllStringIndex(text, maxPasts)
 	if len(ends) == 0 || len(ends) == maxPasts {
 		return nil
 	}
@@ -463,6 +463,11 @@ func wordSet(list string) map[string]bool {
 		out[w] = true
 	}
 	return out
+}
+
+// compiled is an expression that is compiled when it is first used: every command links this package, and few read a question.
+func compiled(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 
 // former are the adjectives of what was, prepositions the words that lead from one thing to another.
@@ -684,7 +689,7 @@ var vague = wordSet(`pay pays paid paying buy bought buying rely relied relying 
 // takeWords takes the words of asking, and the vague ones where there are others.
 func (r *pastReader) takeWords(taken []bool) {
 	for i, w := range r.words {
-		taken[i] = taken[i] || r.lower(i) && (asking[w.Text] || w.Text == "last" && (changing.MatchString(r.word(i+1)) || r.word(i+1) == "time"))
+		taken[i] = taken[i] || r.lower(i) && (asking[w.Text] || w.Text == "last" && (changing().MatchString(r.word(i+1)) || r.word(i+1) == "time"))
 	}
 	if !slices.Contains(taken, false) {
 		return
@@ -763,7 +768,7 @@ func (r *pastReader) clause(from, end int) int {
 }
 
 // changing are the words after which "to" leads to a value: moved to, went up to, the switch to.
-var changing = regexp.MustCompile(`^(?:` + changeVerbs + `|moves|switches|changes|changeover|migration|transition|relicensed|up|down|over|back|back up|came|come|set|grew|grow|rise|rose|fell|fall|added)$`)
+var changing = compiled(`^(?:` + changeVerbs + `|moves|switches|changes|changeover|migration|transition|relicensed|up|down|over|back|back up|came|come|set|grew|grow|rise|rose|fell|fall|added)$`)
 
 // fromTo reads "from X to Y", "to Y" and "from X" among some words, where something changed. What stands before them is of the
 // subject.
@@ -771,7 +776,7 @@ func (r *pastReader) fromTo(p *Past, from, end int, taken []bool) bool {
 	change := -1
 	for i := from; i < end; i++ {
 		w := r.word(i)
-		if changing.MatchString(w) && (i == 0 || !capitalized(r.text[r.words[i].Start:r.words[i].End])) {
+		if changing().MatchString(w) && (i == 0 || !capitalized(r.text[r.words[i].Start:r.words[i].End])) {
 			change = i
 			break
 		}

@@ -3,6 +3,7 @@ package prose
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -10,10 +11,27 @@ import (
 // What an answer says of a fact, from the character on with which it begins: the name before a value,
 // who says so, how sure it is.
 var (
-	ownBracket = regexp.MustCompile(`^\[[ \t]*(?i:everywhere)[ \t]*\]|^\[[^][\r\n]{0,400}/[^][\r\n]{0,400}\]:`)
-	ownMark    = regexp.MustCompile(`^\([ \t]*(?:[uU?][ \t]*(?:\)|,[ \t]*[0-9])|(?:score|sem|conf)[:=])`)
-	ownStars   = regexp.MustCompile(`^★+[uU?](?:[^\pL]|$)`)
+	ownMark  = compiled(`^\([ \t]*(?:[uU?][ \t]*(?:\)|,[ \t]*[0-9])|(?:score|sem|conf)[:=])`)
+	ownStars = compiled(`^★+[uU?](?:[^\pL]|$)`)
 )
+
+// compiled is an expression that is compiled when it is first used: every command links this package.
+func compiled(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
+
+// maxName is how many bytes the brackets around a name can hold at most: a category and a key of 400 characters each.
+const maxName = 2*400*utf8.UTFMax + 1
+
+// ownBracket reports whether a text that begins with a bracket begins as the name of a fact, [room/key]:, or as [everywhere].
+func ownBracket(s string) bool {
+	end := strings.IndexAny(s[1:min(len(s), maxName+2)], "[]\r\n") + 1
+	if end == 0 || s[end] != ']' {
+		return false
+	}
+	name := s[1:end]
+	return strings.EqualFold(strings.Trim(name, " \t"), "everywhere") || strings.HasPrefix(s[end+1:], ":") && strings.Contains(name, "/")
+}
 
 // toldBefore introduces the change of a fact that a session was told.
 const toldBefore = "since you were told"
@@ -25,11 +43,11 @@ func Imitates(s string, at int) bool {
 	rest := s[at:]
 	switch r, _ := utf8.DecodeRuneInString(rest); r {
 	case '[':
-		return ownBracket.MatchString(rest)
+		return ownBracket(rest)
 	case '(':
-		return ownMark.MatchString(rest)
+		return ownMark().MatchString(rest)
 	case '★':
-		return ownStars.MatchString(rest)
+		return ownStars().MatchString(rest)
 	case ':':
 		return at >= len(toldBefore) && strings.EqualFold(s[at-len(toldBefore):at], toldBefore)
 	}
@@ -54,11 +72,11 @@ func Name(s string) string {
 }
 
 // indexed is a pair of brackets that is part of a word.
-var indexed = regexp.MustCompile(`(?:[\pL\pN_./-]\[[\pL\pN_.*-]*\]|\[[\pL\pN_.*-]*\][\pL\pN_./-])`)
+var indexed = compiled(`(?:[\pL\pN_./-]\[[\pL\pN_.*-]*\]|\[[\pL\pN_.*-]*\][\pL\pN_./-])`)
 
 // inWord reports whether the bracket at an offset is one of a pair within a word.
 func inWord(s string, at int) bool {
-	for _, pair := range indexed.FindAllStringIndex(s, -1) {
+	for _, pair := range indexed().FindAllStringIndex(s, -1) {
 		if pair[0] <= at && at < pair[1] {
 			return true
 		}
