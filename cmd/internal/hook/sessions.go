@@ -87,7 +87,7 @@ type Session struct {
 	event   SessionEvent
 	resumed bool                    // it goes on with what it was told, perhaps long ago
 	follows bool                    // it continues a session whose context was cleared
-	log     []SessionEvent          // of the project, of the last days, without the event
+	log     []SessionEvent          // see readFor; of the last days, without the event
 	named   map[string]string       // see names
 	latest  map[string]SessionEvent // the last event of each session of the client there, by its name; for this session, event
 }
@@ -176,13 +176,23 @@ func logPaths(data, project string) (out []string, err error) {
 	return out, err
 }
 
-// readLog reads the log of a project since a time, the oldest line first. Of two hooks that
-// gave one answer within ten seconds, the first counts.
-func readLog(data, project string, since time.Time) (list []SessionEvent, err error) {
-	paths, err := logPaths(data, project)
-	answers := map[string]time.Time{}
-	start := `{"at":"` + since.UTC().Format("2006-01-02T15:04:05") // a line before it need not be decoded
+// logLine is a line of a log that was not read yet. An event has many names of facts, and a day many events.
+type logLine []byte
 
+// of is the client and the session of a line, as they are written. They stand before the event.
+func (l logLine) of() string {
+	before, _, _ := bytes.Cut(l, []byte(`,"event":`))
+	_, client, _ := bytes.Cut(before, []byte(`,"client":`))
+	return string(client)
+}
+
+// has reports whether a line has a field of an event that is not empty.
+func (l logLine) has(field string) bool { return bytes.Contains(l, []byte(`,"`+field+`":`)) }
+
+// logLines are the lines of the log of a project since a time, the oldest first, without those that were torn.
+func logLines(data, project string, since time.Time) (list []logLine, err error) {
+	paths, err := logPaths(data, project)
+	start := `{"at":"` + since.UTC().Format("2006-01-02T15:04:05")
 	for _, path := range paths {
 		if path < logPath(data, project, since.UTC().Format(time.DateOnly)) {
 			continue
@@ -192,20 +202,61 @@ func readLog(data, project string, since time.Time) (list []SessionEvent, err er
 			continue
 		}
 		for line := range bytes.Lines(text) {
-			var x SessionEvent
-			if string(line[:min(len(line), len(start))]) < start || json.Unmarshal(line, &x) != nil || x.At.Before(since) {
-				continue // it was torn, or is old
+			if string(line[:min(len(line), len(start))]) >= start && bytes.HasSuffix(bytes.TrimRight(line, "\n"), []byte("}")) {
+				list = append(list, line)
 			}
-			if x.Key != "" {
-				if at, ok := answers[x.Session+x.Key]; ok && x.At.Sub(at).Abs() < doubleWindow {
-					continue
-				}
-				answers[x.Session+x.Key] = x.At
-			}
-			list = append(list, x)
 		}
 	}
 	return list, err
+}
+
+// readLines decodes lines since a time. Of two hooks that gave one answer within ten seconds, the first counts.
+func readLines(lines []logLine, since time.Time) (list []SessionEvent) {
+	answers := map[string]time.Time{}
+	for _, line := range lines {
+		var x SessionEvent
+		if json.Unmarshal(line, &x) != nil || x.At.Before(since) {
+			continue
+		}
+		if x.Key != "" {
+			if at, ok := answers[x.Session+x.Key]; ok && x.At.Sub(at).Abs() < doubleWindow {
+				continue
+			}
+			answers[x.Session+x.Key] = x.At
+		}
+		list = append(list, x)
+	}
+	return list
+}
+
+// readLog reads the log of a project since a time, the oldest line first.
+func readLog(data, project string, since time.Time) ([]SessionEvent, error) {
+	lines, err := logLines(data, project, since)
+	return readLines(lines, since), err
+}
+
+// readFor reads what a session must know of the log: all of its own events; of other sessions the last one, the files that they
+// changed, and which session each follows.
+func (s *Session) readFor(since time.Time) []SessionEvent {
+	lines, _ := logLines(s.data, s.project, since) // without them nothing is certain
+	name, err := json.Marshal(s.event.Session)
+	if err != nil {
+		return nil
+	}
+	own := func(of string) bool { // two clients may report one session
+		_, session, _ := strings.Cut(of, `,"session":`)
+		return session == string(name) || session == "" && s.event.Session == ""
+	}
+	seen, need := map[string]bool{}, make([]logLine, 0, 64)
+	for _, line := range slices.Backward(lines) {
+		of := line.of()
+		if own(of) || !seen[of] || line.has("edited") || line.has("follows") {
+			need = append(need, line)
+		}
+		seen[of] = true
+	}
+	slices.Reverse(need)
+	return readLines(need, since)
 }
 
 // write appends the event to the log, unless there is no data directory. What cannot be
@@ -375,20 +426,31 @@ func (s *Session) toldFacts() (list []briefing.Told, stamp string) {
 
 // briefedBefore is when hooks last gave a briefing to another session of the client in the
 // project. It is zero if they gave none in the last 30 days.
-func (s *Session) briefedBefore() (at time.Time) {
-	log, _ := readLog(s.data, s.project, s.event.At.AddDate(0, 0, -logDays))
-	for _, x := range log {
-		if x.Client == s.Client && x.Event == SessionStart && len(x.Facts) > 0 && (x.Session != s.event.Session || x.Session == "") && x.At.Before(s.event.At) {
-			at = x.At
+func (s *Session) briefedBefore() time.Time {
+	since := s.event.At.AddDate(0, 0, -logDays)
+	lines, _ := logLines(s.data, s.project, since) // without them there was none
+	for _, line := range slices.Backward(lines) {
+		if !line.has("facts") || !bytes.Contains(line, []byte(`"event":"`+SessionStart+`"`)) {
+			continue
+		}
+		for _, x := range readLines([]logLine{line}, since) {
+			if x.Client == s.Client && (x.Session != s.event.Session || x.Session == "") && x.At.Before(s.event.At) {
+				return x.At
+			}
 		}
 	}
-	return at
+	return time.Time{}
 }
 
 // enter says in which project the session is, and reads what hooks have seen there.
 func (s *Session) enter(project string) {
 	s.project = project
-	s.log, _ = readLog(s.data, project, s.event.At.Add(-sessionTTL)) // without it nothing is certain
+	s.look(s.readFor(s.event.At.Add(-sessionTTL)))
+}
+
+// look takes in what hooks have seen.
+func (s *Session) look(log []SessionEvent) {
+	s.log = log
 	s.latest = map[string]SessionEvent{}
 	for _, x := range s.log {
 		if x.Client == s.Client {
