@@ -92,7 +92,7 @@ func (l *lookup) past(ctx context.Context, asks *language.Past, each []language.
 	if err != nil || each == nil && present.holdsCue(asks) {
 		return present, err
 	}
-	if each == nil {
+	if each == nil && !present.holdsTogether(asks.Several) {
 		for _, subject := range asks.Several {
 			one := *asks
 			one.Subject, one.Several = subject, nil
@@ -176,6 +176,20 @@ func (r *Recalled) holdsCue(asks *language.Past) bool {
 		}
 	}
 	return some
+}
+
+// holdsTogether reports whether the first answer of the present holds half the words of each of some things: then they are asked
+// for together ("how long did the client and its parser share a format"), and none of them is a question of its own.
+func (r *Recalled) holdsTogether(things []string) bool {
+	if r.firm() == 0 || len(things) == 0 {
+		return false
+	}
+	f := &r.Facts[0]
+	held := content(f.Category + " " + f.Key + " " + f.Value)
+	return !slices.ContainsFunc(things, func(thing string) bool {
+		of := content(thing)
+		return len(of) == 0 || 2*common(of, held) < len(of)
+	})
 }
 
 // leastCueCoverage is the share of a question that a present fact covers whose words of time are taken for words.

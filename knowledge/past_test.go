@@ -205,6 +205,22 @@ func TestSeveralThingsOfThePastAreAnsweredEach(t *testing.T) {
 	}
 }
 
+// TestThingsThatOneFactHoldsAreAskedForTogether: "and" joins things that did something together, and one fact tells of both.
+func TestThingsThatOneFactHoldsAreAskedForTogether(t *testing.T) {
+	s := pastStore(t, nil)
+	s.remember(t, Assertion{Category: "history", Key: "wire", Value: "The importer and the nightly exporter jobs shared one wire format for three releases."})
+	s.remember(t, Assertion{Category: "owners", Key: "importer", Value: "The importer belongs to Ada."})
+	s.remember(t, Assertion{Category: "format", Key: "shared", Value: "A wire format is shared by all nightly builds."})
+	for _, question := range []string{
+		"How long did the importer and its nightly exporter jobs share a wire format?",
+		"When did the importer, its nightly exporter and their jobs share a wire format?",
+	} {
+		if r := asked(t, s, question); len(r.Facts) == 0 || r.Facts[0].Key != "wire" {
+			t.Errorf("%s\n%s", question, r.Text())
+		}
+	}
+}
+
 // TestADateThatDoesNotExistIsNamed: nothing was true then, and its words are no words. Where a value holds them, they are.
 func TestADateThatDoesNotExistIsNamed(t *testing.T) {
 	s := pastStore(t, nil)
