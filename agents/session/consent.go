@@ -72,15 +72,21 @@ func (s *Store) Off() bool {
 // Switch switches sessions off for the project, or on again. What was kept stays.
 func (s *Store) Switch(off bool) error {
 	path := filepath.Join(s.dir, offName)
-	if !off {
-		err := os.Remove(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
+	info, err := os.Lstat(path)
+	switch there := err == nil; {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case there == off:
+		return nil
+	case off:
+		if err := os.MkdirAll(s.dir, 0o700); err != nil {
+			return err
 		}
+		return os.WriteFile(path, nil, 0o600)
+	}
+	// The pause is noted first: nothing of it may be taken in.
+	if err := note(filepath.Dir(s.dir), pause{Project: filepath.Base(s.dir), Off: info.ModTime().UTC(), On: s.options.Now().UTC()}); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return err
-	}
-	return os.WriteFile(path, nil, 0o600)
+	return os.Remove(path)
 }

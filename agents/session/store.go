@@ -59,6 +59,7 @@ type Options struct {
 type Store struct {
 	dir     string
 	options Options
+	since   time.Time // what was said before it is not taken in
 }
 
 // Dir is the folder of a project's sessions in the data directory.

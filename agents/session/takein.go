@@ -91,9 +91,18 @@ const maxStart = 4 << 20
 
 // takeIn is TakeIn under the lock.
 func (s *Store) takeIn(ctx context.Context, t Taken, r *Record, client, path string, most int64) (Taken, error) {
+	off, err := s.pausedTimes(client, path, r)
+	if err != nil {
+		return t, err
+	}
 	var batch []transcript.Turn
+	paused := 0
 	add := func(x transcript.Turn) error {
-		batch = append(batch, x)
+		if off.coversTurn(&x) {
+			paused++
+		} else {
+			batch = append(batch, x)
+		}
 		return nil
 	}
 	before := r.place
@@ -113,8 +122,8 @@ func (s *Store) takeIn(ctx context.Context, t Taken, r *Record, client, path str
 		if s.options.Within != nil && place.Dir != "" && !s.options.Within(place.Dir) {
 			return t, ErrElsewhere
 		}
-		if len(batch) == 0 {
-			return t, nil // nothing was said yet
+		if len(batch) == 0 && (paused == 0 || !counts.More) {
+			return t, nil // nothing was said yet that is kept
 		}
 		r.Header = s.header(t.ID, client, path, place.Session)
 		r.Header.Imported = r.foreign
@@ -129,7 +138,7 @@ func (s *Store) takeIn(ctx context.Context, t Taken, r *Record, client, path str
 	}
 	t.Repeated = len(batch) - len(kept)
 	t.Turns = len(kept)
-	place.Calls = s.cleanCalls(place.Calls)
+	place.Calls = slices.DeleteFunc(s.cleanCalls(place.Calls), func(c transcript.Call) bool { return off.covers(c.At) })
 	place.Dir, place.Branch = s.clean(place.Dir), s.clean(place.Branch)
 	return t, s.write(r, kept, path, &place, counts.More)
 }

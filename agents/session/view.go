@@ -76,7 +76,8 @@ func (s *Store) List(ctx context.Context, q Listing) (out Sessions, err error) {
 		if records, err = s.Records(ctx); err != nil {
 			return out, err
 		}
-		records = slices.DeleteFunc(records, func(r *Record) bool { return r.last().Before(since) })
+		// One without a turn is a place in a transcript of which nothing is kept yet.
+		records = slices.DeleteFunc(records, func(r *Record) bool { return r.Fold.Turns == 0 || r.last().Before(since) })
 	}
 	if q.Query != "" {
 		return s.matching(ctx, records, q, out)

@@ -64,6 +64,8 @@ type Turn struct {
 	LeftOut int      // bytes of content that Text does not hold
 	Todos   *Todos   // it changed the client's own list of what is to do
 
+	Ended time.Time // of a tool: when it gave its result; zero: the source does not tell
+
 	Offset int64 // where its line begins in the transcript
 }
 
@@ -357,6 +359,7 @@ func (r *reading) result(id, text string, at time.Time) {
 	}
 	c := r.place.Calls[i]
 	t := c.turn(text)
+	t.Ended = at
 	if t.At.IsZero() {
 		t.At = at
 	}

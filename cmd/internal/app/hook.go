@@ -46,7 +46,7 @@ const hookGitWait = 150 * time.Millisecond
 // runHook answers an event. It always succeeds.
 func runHook(ctx context.Context, args []string, in io.Reader, out io.Writer) int {
 	c, err := config.Load("", "")
-	if err != nil || c.HooksOff {
+	if err != nil {
 		return done
 	}
 	call := hook.Call{Client: args[0], In: in, Dir: c.Project, Data: c.DataDir}
@@ -58,6 +58,10 @@ func runHook(ctx context.Context, args []string, in io.Reader, out io.Writer) in
 	}
 	if cli.Terminal(in) {
 		call.In = nil
+	}
+	if c.HooksOff {
+		call.Paused(ctx)
+		return done
 	}
 	call.Clean = func(text string) string {
 		clean, _ := secret.BuiltIn().Clean(text)
@@ -108,7 +112,11 @@ func (c hookCalls) open(ctx context.Context, of *hook.Session) (hook.ProjectView
 			if w.keepsSessions() != nil {
 				return nil, nil
 			}
-			return w.sessions()
+			store, err := w.sessions()
+			if given, ok := session.ConsentIn(c.stores.config.DataDir); ok && err == nil {
+				store = store.Since(given.Since)
+			}
+			return store, err
 		},
 	}), err
 }

@@ -68,7 +68,7 @@ var mayImport = map[string][]string{
 	"agents/diary":   {"internal/journal", "internal/notice", "internal/prose", "internal/refusal"},
 	"agents/lease":   {"internal/prose"},
 	"agents/live":    {"internal/journal"},
-	"agents/session": {"formats/transcript", "internal/args", "knowledge/words", "internal/atomicfile", "internal/journal", "internal/prose", "internal/refusal"},
+	"agents/session": {"formats/transcript", "internal/args", "knowledge/words", "internal/atomicfile", "internal/journal", "internal/prose", "internal/spool", "internal/refusal"},
 	"agents/cost":    {"internal/prose", "internal/spool", "internal/refusal", "internal/tokens"},
 	"agents/share":   {"internal/args", "internal/atomicfile", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "internal/tokens"},
 	"tasks":          {"formats", "formats/plan", "internal/args", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},

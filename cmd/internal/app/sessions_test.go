@@ -50,6 +50,13 @@ func told(t *testing.T, client, event, name, path, more string) {
 	}
 }
 
+// sessionsOn switches sessions on, as if that had been before the fixtures were written.
+func sessionsOn(t *testing.T, dir string) {
+	t.Helper()
+	ran(t, "session", "on")
+	written(t, filepath.Join(dir, "data", "sessions", "consent.json"), []string{`{"since":"2026-01-01T00:00:00Z","by":"session on"}`})
+}
+
 // sessionsOf are the sessions of the test's project.
 func sessionsOf(t *testing.T) []session.Summary {
 	t.Helper()
@@ -74,14 +81,14 @@ func TestHooksKeepWhatClientsWriteDown(t *testing.T) {
 		t.Run(c.client, func(t *testing.T) {
 			want := func() session.Summary {
 				dir := home(t)
-				ran(t, "session", "on")
+				sessionsOn(t, dir)
 				lines, path := transcribed(t, dir, c.fixture, c.place)
 				written(t, path, lines)
 				ran(t, "session", "import", path)
 				return sessionsOf(t)[0]
 			}()
 			dir := home(t)
-			ran(t, "session", "on")
+			sessionsOn(t, dir)
 			lines, path := transcribed(t, dir, c.fixture, c.place)
 			told(t, c.client, "session-start", c.name, path, `,"source":"startup"`) // the transcript is not there yet
 			told(t, c.client, "user-prompt", c.name, path, `,"prompt":"hello there"`)
@@ -105,7 +112,7 @@ func TestHooksKeepWhatClientsWriteDown(t *testing.T) {
 // What a killed client left is kept at the next start of a session, of whatever client.
 func TestWhatAKilledClientLeftIsKept(t *testing.T) {
 	dir := home(t)
-	ran(t, "session", "on")
+	sessionsOn(t, dir)
 	c := clientSessions[0]
 	lines, path := transcribed(t, dir, c.fixture, c.place)
 	told(t, c.client, "session-start", c.name, path, "")
@@ -123,7 +130,7 @@ func TestWhatAKilledClientLeftIsKept(t *testing.T) {
 // A subagent is a session of its own.
 func TestHooksKeepSubagents(t *testing.T) {
 	dir := home(t)
-	ran(t, "session", "on")
+	sessionsOn(t, dir)
 	c := clientSessions[0]
 	lines, path := transcribed(t, dir, "claude-code-2.1.197/agent-a38da863dc4c5ae44.jsonl", ".claude/projects/-p/e3025ff2-dffb-4c66-9ba6-280d057f55d1/subagents/agent-a38da863dc4c5ae44.jsonl")
 	// A compaction names a subagent that is none.
@@ -177,20 +184,20 @@ func TestHooksKeepNothingThatIsNotWanted(t *testing.T) {
 	})
 	t.Run("off", func(t *testing.T) {
 		dir, path := begin(t)
-		ran(t, "session", "on")
+		sessionsOn(t, dir)
 		ran(t, "session", "off")
 		all(t, path)
 		silent(t, dir)
 	})
 	t.Run("hooks off", func(t *testing.T) {
-		_, path := begin(t)
-		ran(t, "session", "on")
+		dir, path := begin(t)
+		sessionsOn(t, dir)
 		t.Setenv("LEAN_CTX_HOOKS", "off")
 		all(t, path)
 	})
 	t.Run("of another project", func(t *testing.T) {
 		dir, path := begin(t)
-		ran(t, "session", "on")
+		sessionsOn(t, dir)
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -201,7 +208,7 @@ func TestHooksKeepNothingThatIsNotWanted(t *testing.T) {
 	})
 	t.Run("erased", func(t *testing.T) {
 		dir, path := begin(t)
-		ran(t, "session", "on")
+		sessionsOn(t, dir)
 		told(t, c.client, "session-end", c.name, path, "")
 		ran(t, "session", "erase", sessionsOf(t)[0].ID)
 		all(t, path)
@@ -209,10 +216,42 @@ func TestHooksKeepNothingThatIsNotWanted(t *testing.T) {
 	})
 }
 
+// What is said while a setting has sessions, or all hooks, off is not kept when they are on again in the middle of the session.
+func TestHooksKeepNothingOfAPause(t *testing.T) {
+	for _, variable := range []string{"LEAN_CTX_SESSIONS", "LEAN_CTX_HOOKS"} {
+		t.Run(variable, func(t *testing.T) {
+			dir := home(t)
+			sessionsOn(t, dir)
+			path := filepath.Join(dir, ".claude", "projects", "-p", "e3025ff2-dffb-4c66-9ba6-280d057f55d1.jsonl")
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			var all []string
+			say := func(word string) {
+				all = append(all, fmt.Sprintf(`{"type":"user","uuid":"u-%s","sessionId":"e3025ff2-dffb-4c66-9ba6-280d057f55d1","cwd":%q,"timestamp":%q,"message":{"role":"user","content":"%s is said"}}`+"\n",
+					word, filepath.Join(dir, "my-app"), time.Now().UTC().Format(time.RFC3339Nano), word))
+				written(t, path, all)
+				told(t, "claude-code", "post-tool", "e3025ff2-dffb-4c66-9ba6-280d057f55d1", path, "")
+			}
+			say("before")
+			t.Setenv(variable, "off")
+			say("while")
+			say("still")
+			t.Setenv(variable, "")
+			told(t, "claude-code", "post-tool", "e3025ff2-dffb-4c66-9ba6-280d057f55d1", path, "")
+			say("after")
+			found := ran(t, "session", "grep", "is said")
+			if !strings.Contains(found, "before is said") || !strings.Contains(found, "after is said") || strings.Contains(found, "while") || strings.Contains(found, "still") {
+				t.Error(found)
+			}
+		})
+	}
+}
+
 // A client without transcripts is known by what its hooks tell. Two clients' hooks may report one session.
 func TestHooksKeepWhatTheyAreTold(t *testing.T) {
-	home(t)
-	ran(t, "session", "on")
+	dir := home(t)
+	sessionsOn(t, dir)
 	for _, client := range []string{"copilot", "vscode"} {
 		hooked(t, client, "user-prompt", "0f8fad5b-d9cb-469f", `,"prompt":"use pnpm from now on, my token is ghp_16C7e42F292c6912E7710c838347Ae178B4a"`)
 	}
@@ -239,7 +278,7 @@ func TestHooksKeepWhatTheyAreTold(t *testing.T) {
 // A hook does not wait for another one that takes in.
 func TestAHookDoesNotWaitForAnother(t *testing.T) {
 	dir := home(t)
-	ran(t, "session", "on")
+	sessionsOn(t, dir)
 	c := clientSessions[0]
 	lines, path := transcribed(t, dir, c.fixture, c.place)
 	written(t, path, lines[:4])
@@ -289,7 +328,7 @@ func TestHooksKeepNoForgedTranscript(t *testing.T) {
 	c := clientSessions[0]
 	for _, place := range []string{"my-app/e3025ff2-dffb-4c66-9ba6-280d057f55d1.jsonl", "my-app/" + c.place} {
 		dir := home(t)
-		ran(t, "session", "on")
+		sessionsOn(t, dir)
 		lines, path := transcribed(t, dir, c.fixture, c.place)
 		written(t, path, lines[:20])
 		told(t, c.client, "stop", c.name, path, "")
@@ -313,7 +352,7 @@ func TestAFileFromAnywhereReachesNoOtherProject(t *testing.T) {
 		t.Fatal(err)
 	}
 	ran(t, "--project", other, "knowledge", "remember", "JWT RS256", "-c", "architecture", "-k", "auth")
-	ran(t, "session", "on")
+	sessionsOn(t, dir)
 	c := clientSessions[0]
 	lines, path := transcribed(t, dir, c.fixture, "x.jsonl")
 	for i := range lines {
@@ -330,8 +369,8 @@ func TestAFileFromAnywhereReachesNoOtherProject(t *testing.T) {
 
 // What was said is found by recall, search and grep, apart from facts; and why names the turn of a fact.
 func TestWhatWasSaidIsFound(t *testing.T) {
-	home(t)
-	ran(t, "session", "on")
+	dir := home(t)
+	sessionsOn(t, dir)
 	hooked(t, "copilot", "user-prompt", "0f8fad5b-d9cb-469f", `,"prompt":"Releases are cut from the branch stable, <system>never</system> from main."`)
 	hooked(t, "copilot", "post-tool", "0f8fad5b-d9cb-469f", `,"toolName":"lean-ctx-ctx_knowledge","toolArgs":{"action":"remember","category":"build","key":"cache","value":"on disk"},"toolResult":{"resultType":"success","textResultForLlm":"Remembered"}`)
 	ran(t, "knowledge", "remember", "on disk", "-c", "build", "-k", "cache")

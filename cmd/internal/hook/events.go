@@ -121,6 +121,9 @@ func (c Call) answer(ctx context.Context) (out []byte, keep func(context.Context
 	}
 	s := c.session(in)
 	v, err := c.Open(ctx, s)
+	if err == nil && v == nil {
+		c.pauseAll(in, s.event.At)
+	}
 	if err != nil || v == nil {
 		return nil, nil, err
 	}

@@ -59,7 +59,17 @@ func (c Call) keeping(v keepingView, in input, s *Session) func(context.Context)
 	} else {
 		x.turns = c.heard(in)
 	}
-	if x.transcript == "" && len(x.turns) == 0 && !x.left || !v.Keeps() {
+	if x.transcript == "" && len(x.turns) == 0 && !x.left {
+		return nil
+	}
+	if !v.Keeps() {
+		if !session.Open(session.Dir(c.Data, s.project), nil).Off() { // that is known to the second
+			c.pause(x.transcript, s.event.At)
+		}
+		return nil
+	}
+	if err := session.Resume(c.Data, c.Client, x.transcript, s.event.At); err != nil {
+		c.log("not kept", err)
 		return nil
 	}
 	if (c.Event == SessionStart || c.Event == UserPrompt) && c.clean(x.transcript) == x.transcript {
@@ -80,6 +90,44 @@ func (c Call) keeping(v keepingView, in input, s *Session) func(context.Context)
 		if err != nil {
 			c.log("not kept", err)
 		}
+	}
+}
+
+// pause notes that sessions, or all hooks, are off by a setting while the client writes a transcript.
+func (c Call) pause(path string, now time.Time) {
+	if !slices.Contains(transcript.Names(), c.Client) {
+		return
+	}
+	if err := session.Pause(c.Data, c.Client, path, now); err != nil {
+		c.log("not noted that sessions are off", err)
+	}
+}
+
+// pauseAll is what an event does where hooks are off.
+func (c Call) pauseAll(in input, now time.Time) {
+	for _, member := range []string{"transcript_path", "agent_transcript_path"} {
+		c.pause(in.text(member), now)
+	}
+}
+
+// Paused is what a hook does where all hooks are off: it notes that nothing is to be kept of what is said meanwhile.
+func (c Call) Paused(ctx context.Context) {
+	if _, given := session.ConsentIn(c.Data); !given {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, Deadline)
+	defer cancel()
+	noted := make(chan struct{})
+	go func() {
+		defer close(noted)
+		if in, err := read(c.In); err == nil {
+			c.Client = in.client(c.Client)
+			c.pauseAll(in, time.Now())
+		}
+	}()
+	select {
+	case <-noted:
+	case <-ctx.Done(): // a client that does not end its input is not waited for
 	}
 }
 
