@@ -40,6 +40,7 @@ type pastFact struct {
 
 	meant   float64 // how likely the question means this fact
 	subject float64 // how likely its words of what it asks about do, the values of others left out
+	about   float64 // the share of those words that it covers
 	named   float64 // the share of the question that its name covers
 
 	formerName bool // the question names it as it was called once
@@ -461,7 +462,7 @@ func (r *pastReader) weigh(ctx context.Context, x *state.Index, parsed *recall.Q
 		}
 		for i, a := range of {
 			f := r.looked[i].of
-			f.subject = max(f.subject, a.Score)
+			f.subject, f.about = max(f.subject, a.Score), max(f.about, a.Coverage)
 		}
 	}
 	for _, v := range r.looked {
@@ -504,21 +505,26 @@ func (l *lookup) former(ctx context.Context, r *Recalled) error {
 // addFormer adds a fact that had a value of which the question has all words.
 func (r *Recalled) addFormer(vs []*fact.Version, question string) {
 	asked := content(question)
-	held := fact.Timeline(vs, r.query.now)
-	for _, h := range slices.Backward(held) {
+	var was *fact.Held // what has the most words of the question, of equals the last one
+	most := 0
+	for _, h := range slices.Backward(fact.Timeline(vs, r.query.now)) {
 		if fact.Before(r.query.now, h.Period.Until) || !holdsAllWords(asked, h.Value) {
 			continue
 		}
-		if len(fact.AllCurrent(vs, r.query.now)) == 0 {
-			r.addMissing(vs)
-			return
+		if n := common(asked, content(h.Value)); n > most {
+			was, most = &h, n
 		}
-		m := Missing{Category: h.Category, Key: h.Key, Value: h.Value, At: *h.Period.Until, Trust: fact.TrustIn(h.Version)}
+	}
+	switch {
+	case was == nil:
+	case len(fact.AllCurrent(vs, r.query.now)) == 0:
+		r.addMissing(vs)
+	default:
+		m := Missing{Category: was.Category, Key: was.Key, Value: was.Value, At: *was.Period.Until, Trust: fact.TrustIn(was.Version)}
 		if now := fact.Current(vs, r.query.now); now != nil {
 			m.Now = now.Value
 		}
 		r.Missing = append(r.Missing, m)
-		return
 	}
 }
 

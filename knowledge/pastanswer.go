@@ -182,7 +182,8 @@ func (r *pastReader) anchors(measure func(*pastVersion) float64) (out []*pastVer
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *pastVersion) int { return cmp.Compare(b.of.subject, a.of.subject) })
-	if len(out) > 1 && r.asks.Subject != "" && out[0].of.subject >= leastMeant && out[1].of.subject < clearly*out[0].of.subject {
+	if len(out) > 1 && r.asks.Subject != "" && out[0].of.subject >= leastMeant &&
+		(out[1].of.subject < clearly*out[0].of.subject || out[0].of.about > allWords && out[1].of.about < distinctly*out[0].of.about) {
 		out = out[:1]
 	}
 	return out[:min(len(out), maxAnchors)]
@@ -192,6 +193,8 @@ const (
 	maxAnchors = 2
 	asLikely   = .05 // how much less of a value the question may name for it to be meant as well
 	clearly    = .6  // how much less likely a fact is that is not meant
+	allWords   = .95 // the share of the words of a question that a fact covers which has all of them
+	distinctly = .8  // and of those, the share up to which another fact lacks some
 )
 
 // given is how likely an answer is that follows from a value which the question names.

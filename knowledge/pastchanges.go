@@ -168,9 +168,9 @@ func (p period) changesOf(vs []*fact.Version, now time.Time) (out []Changed) {
 			}
 		}
 		end := h.Period.Until
-		followed := end != nil && slices.ContainsFunc(held, func(x fact.Held) bool { return x.ID != h.ID && x.Period.From.Equal(*end) })
-		if end == nil || followed || !p.holds(*end) && (h.RetractedAt == nil || !p.holds(*h.RetractedAt)) {
-			continue
+		if end == nil || !p.holds(*end) && (h.RetractedAt == nil || !p.holds(*h.RetractedAt)) ||
+			slices.ContainsFunc(held, func(x fact.Held) bool { return x.ID != h.ID && x.Period.From.Equal(*end) }) {
+			continue // it holds yet, ended at another time, or was followed
 		}
 		c := add(h.Version, changeEnded, *end)
 		if !p.holds(*end) {

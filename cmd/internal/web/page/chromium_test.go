@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -84,8 +83,7 @@ func TestChromium(t *testing.T) {
 		}
 	}
 
-	_, file, _, _ := runtime.Caller(0)
-	script := must[[]byte](t)(os.ReadFile(filepath.Join(filepath.Dir(file), "testdata", "browser.mjs")))
+	script := must[[]byte](t)(os.ReadFile(filepath.Join("testdata", "browser.mjs")))
 	writeFile(t, filepath.Join(dir, "browser.mjs"), string(script))
 	run("", "npm", "install", "--no-audit", "--no-fund", "--silent", "playwright-core@1.65.1")
 	chromium := os.Getenv("LEAN_CTX_CHROMIUM")
