@@ -77,6 +77,9 @@ func (r *run) serve(ctx context.Context, sc op.Scope, a serveArgs) (plainText, e
 	if g.alone = alone; twin != nil {
 		listeners = append(listeners, twin)
 	}
+	if g.ownHosts(a) {
+		server.OwnHosts()
+	}
 	if certificate != nil {
 		g.scheme = "https"
 		for i := range listeners {
@@ -95,7 +98,7 @@ func (r *run) serve(ctx context.Context, sc op.Scope, a serveArgs) (plainText, e
 		}
 		next := g
 		next.code = server.Code()
-		if page, _, err := r.page(next, a); err == nil && !a.Open {
+		if page, _ := r.page(next, a); !a.Open {
 			_, _ = fmt.Fprintf(r.out, "  Page, for one more login: %s\n", page) // who cannot see it starts serve again
 		}
 	})
@@ -126,11 +129,6 @@ func (r *run) listening(ctx context.Context, sc op.Scope, a serveArgs, logger *s
 		if own, err = web.OwnToken(r.stores.config.DataDir); err != nil {
 			return nil, nil, err
 		}
-		page, err := web.PageHost(r.stores.config.DataDir)
-		if err != nil {
-			return nil, nil, err
-		}
-		hosts = append(hosts, page)
 	}
 	if err := r.stores.config.Paths(&a.TokenFile); err != nil {
 		return nil, nil, err
@@ -238,48 +236,44 @@ type greeting struct {
 	alone        bool   // see [listenTwin]
 }
 
-// greet prints where the server is reached. The page has a host name of its own where a
-// browser finds it: on 127.0.0.1 any other server of this machine would get its cookie.
-// The address logs a browser in at the page, and lets no program in.
+// ownHosts reports whether the page has host names of its own.
+func (g greeting) ownHosts(a serveArgs) bool {
+	_, loopback, err := a.check()
+	return err == nil && loopback && !a.Open && g.alone && g.scheme == "http"
+}
+
+// greet prints where the server is reached.
 func (r *run) greet(g greeting, a serveArgs) error {
-	page, warning, err := r.page(g, a)
-	if err != nil {
-		return err
-	}
+	page, note := r.page(g, a)
 	base := g.scheme + "://" + g.addr
-	_, err = fmt.Fprintf(r.out, "Serving at %s\n  Page: %s\n%s  MCP:  %s/mcp\n  A2A:  %s/a2a\n", base, page, warning, base, base)
+	_, err := fmt.Fprintf(r.out, "Serving at %s\n  Page: %s\n%s  MCP:  %s/mcp\n  A2A:  %s/a2a\n", base, page, note, base, base)
 	return err
 }
 
-// page is the address of the page, with the lines that warn of what it lacks.
-func (r *run) page(g greeting, a serveArgs) (page, warning string, err error) {
+// page is the address of the page, with the lines that say what it leads to or lacks. The address logs a browser in at the page,
+// and lets no program in. It has no host name of its own: other users see the addresses that a browser is started with. It leads
+// to one, since on 127.0.0.1 any other server of this machine would get the page's cookie.
+func (r *run) page(g greeting, a serveArgs) (page, note string) {
 	page = g.scheme + "://" + g.addr + "/"
-	if _, loopback, _ := a.check(); loopback && !a.Open {
-		name, err := web.PageHost(r.stores.config.DataDir)
-		if err != nil {
-			return "", "", err
-		}
-		host, port, err := net.SplitHostPort(g.addr)
-		if err != nil {
-			return "", "", err
-		}
-		const shared = "every other server there that the browser visits gets the page's cookie"
-		login := "?token=" + g.code
-		if g.code == "" {
-			return page, "        It prints no code for a login: an agent started it, and a person who logs in speaks as the user.\n", nil
-		}
-		page += login
-		switch {
-		case g.scheme == "http" && g.alone:
-			page, warning = g.scheme+"://"+net.JoinHostPort(name, port)+"/"+login,
-				fmt.Sprintf("        If the browser does not find it: %s. But %s.\n", page, shared)
-		case g.scheme == "http" && (host == "127.0.0.1" || host == "::1"):
-			warning = fmt.Sprintf("        Another program listens at port %s of the other loopback address, so the page has no host name of its own: %s.\n", port, shared)
-		default:
-			warning = fmt.Sprintf("        The page has no host name of its own at %s: %s.\n", host, shared)
-		}
+	_, loopback, err := a.check()
+	if err != nil || !loopback || a.Open {
+		return page, ""
 	}
-	return page, warning, nil
+	if g.code == "" {
+		return page, "        It prints no code for a login: an agent started it, and a person who logs in speaks as the user.\n"
+	}
+	page += "?token=" + g.code
+	const shared = "every other server there that the browser visits gets the page's cookie"
+	host, port, _ := net.SplitHostPort(g.addr) // a listener's address has a port
+	switch {
+	case g.ownHosts(a):
+		note = fmt.Sprintf("        It leads to a name below localhost. If the browser does not find that: the next address, with &host=shared. But then %s.\n", shared)
+	case g.scheme == "http" && (host == "127.0.0.1" || host == "::1"):
+		note = fmt.Sprintf("        Another program listens at port %s of the other loopback address, so the page has no host name of its own: %s.\n", port, shared)
+	default:
+		note = fmt.Sprintf("        The page has no host name of its own at %s: %s.\n", host, shared)
+	}
+	return page, note
 }
 
 func webProject(p project.Project) web.Project {

@@ -5,7 +5,11 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"encoding/hex"
+	"fmt"
+	"html"
 	"io"
+	"maps"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -15,11 +19,11 @@ import (
 
 // A browser that came with a token gets a session id in a cookie. It is good for the page
 // alone: cookies know no port, so every server on the same host name receives it. An id is
-// random text and the time of its end, signed with a key that only its token gives. So no
+// random text and the time of its end, signed for its host with a key that only its token gives. So no
 // file keeps sessions, they outlive a restart, and they end with their token.
-
-// personal begins the random part of a session that a code began: its buttons speak as this machine's user.
-const personal = "p-"
+//
+// The buttons of a session that a code began speak as this machine's user. Such an id has a second signature, with a key that the
+// running server alone knows: who can read the token's file cannot make one, and after a restart the buttons need a code again.
 
 // sessionLasts is how long a session lives after its last use.
 const sessionLasts = 12 * time.Hour
@@ -27,53 +31,102 @@ const sessionLasts = 12 * time.Hour
 // sessionRenewed is how old an id may be until a request gets one that ends later.
 const sessionRenewed = time.Minute
 
-// newSession is a session id of a token, with a random part that stays when it is renewed.
-func (t *token) newSession(random string, now time.Time) string {
+// pageSession is what a session id says.
+type pageSession struct {
+	token   *token
+	person  bool   // this machine's user, who saw the code of this server's start
+	renewed string // the id that takes its place; empty: it is young
+}
+
+// newSession is a session id of a token at a host, with a random part that stays when it is renewed.
+func (t *Tokens) newSession(of *token, host, random string, person bool, now time.Time) string {
 	text := random + "." + strconv.FormatInt(now.Add(sessionLasts).Unix(), 16)
-	return text + "." + t.signSession(text)
-}
-
-func (t *token) signSession(text string) string {
-	return hex.EncodeToString(t.derive("page session", text)[:16])
-}
-
-// session is the token that a session id stands for, and the id that takes its place, if it
-// is time for one. Nil: there is no such session, or it has ended.
-func (t *Tokens) session(id string, now time.Time) (found *token, renewed string) {
-	i := strings.LastIndexByte(id, '.')
-	if i < 0 {
-		return nil, ""
+	id := text + "." + signature(of.derive("page session", host+" "+text))
+	if person {
+		id += "." + signature(t.start.derive("person", host+" "+text))
 	}
-	text, signature := id[:i], id[i+1:]
-	random, end, _ := strings.Cut(text, ".")
+	return id
+}
+
+func signature(sum []byte) string { return hex.EncodeToString(sum[:16]) }
+
+// session reads a session id that came to a host. ok is false if there is no such session there, or it has ended.
+func (t *Tokens) session(id, host string, now time.Time) (found pageSession, ok bool) {
+	random, rest, _ := strings.Cut(id, ".")
+	end, signatures, _ := strings.Cut(rest, ".")
+	signed, person, _ := strings.Cut(signatures, ".")
 	seconds, err := strconv.ParseInt(end, 16, 64)
-	if left := time.Unix(seconds, 0).Sub(now); err != nil || left <= 0 || left > sessionLasts+time.Minute {
-		return nil, ""
+	left := time.Unix(seconds, 0).Sub(now)
+	if err != nil || left <= 0 || left > sessionLasts+time.Minute {
+		return found, false
 	}
+	text := host + " " + random + "." + end
 	for _, k := range t.all() {
-		if hmac.Equal([]byte(k.signSession(text)), []byte(signature)) {
-			found = k
+		if hmac.Equal([]byte(signature(k.derive("page session", text))), []byte(signed)) {
+			found.token = k
 		}
 	}
-	if found != nil && time.Unix(seconds, 0).Sub(now) < sessionLasts-sessionRenewed {
-		renewed = found.newSession(random, now)
+	if found.token == nil {
+		return found, false
 	}
-	return found, renewed
+	found.person = hmac.Equal([]byte(signature(t.start.derive("person", text))), []byte(person))
+	if left < sessionLasts-sessionRenewed {
+		found.renewed = t.newSession(found.token, host, random, found.person, now)
+	}
+	return found, true
 }
 
-func (t *Tokens) hasSession(id string, now time.Time) bool {
-	found, _ := t.session(id, now)
-	return found != nil
+// The page has a host name of its own for each login, made at random: no other server gets its cookie, and nobody learns the name
+// from an address that a program was started with. Browsers take every name below localhost to be this machine.
+
+// hostSuffix ends the page's host names.
+const hostSuffix = ".localhost"
+
+// newHost is a host name of the page: 8 random hex digits, and 8 by which this machine's servers know their own.
+func (t *Tokens) newHost() string {
+	random := make([]byte, 4)
+	_, _ = rand.Read(random) // it does not fail
+	name := hex.EncodeToString(random)
+	return name + hex.EncodeToString(t.own.derive("page host", name)[:4]) + hostSuffix
 }
 
-// PageHost is a host name that only this machine's user knows, for the page: no other server
-// gets its cookie. Browsers take every name below localhost to be this machine.
-func PageHost(dataDir string) (string, error) {
-	text, err := OwnToken(dataDir)
-	if err != nil {
-		return "", err
+// isHost reports whether a host name is one of the page's.
+func (t *Tokens) isHost(host string) bool {
+	name, ok := strings.CutSuffix(host, hostSuffix)
+	return ok && t.own != nil && isHash(name) && hmac.Equal([]byte(hex.EncodeToString(t.own.derive("page host", name[:8])[:4])), []byte(name[8:]))
+}
+
+// handOver is a login at one of the page's host names, by a code that was used up at an address.
+type handOver struct {
+	host   string
+	token  *token
+	person bool
+	ends   time.Time
+}
+
+// handOverLasts is how long a browser may take to follow to the page's host name.
+const handOverLasts = time.Minute
+
+// lead makes a host name and the code that logs the browser in there.
+func (t *Tokens) lead(of *token, person bool, now time.Time) (host, code string) {
+	host, code = t.newHost(), rand.Text()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	maps.DeleteFunc(t.leads, func(_ string, h handOver) bool { return !now.Before(h.ends) })
+	t.leads[code] = handOver{host, of, person, now.Add(handOverLasts)}
+	return host, code
+}
+
+// follow is the login that a code stands for at a host, and uses it up.
+func (t *Tokens) follow(code, host string, now time.Time) (of *token, person bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	h, ok := t.leads[code]
+	if !ok || h.host != host || !now.Before(h.ends) {
+		return nil, false
 	}
-	return hex.EncodeToString(newToken(token{Token: text}, nil).derive("page host", "")[:8]) + ".localhost", nil
+	delete(t.leads, code)
+	return h.token, h.person
 }
 
 // formerCookieName is the cookie that held the token itself in former versions.
@@ -101,7 +154,7 @@ func bearerOf(r *http.Request) (text string, any bool) {
 }
 
 type (
-	sessionKey struct{} // of a request with a session of the page: whether a code began it
+	sessionKey struct{} // of a request with a session of the page: whether it is the person's who saw the code
 )
 
 // authorized lets in who has a token, or a session of the page.
@@ -111,7 +164,7 @@ func (s *Server) authorized(next http.Handler) http.Handler {
 			s.logIn(w, r)
 			return
 		}
-		_, port, _ := splitHost(r.Host)
+		host, port, _ := splitHost(r.Host)
 		if _, err := r.Cookie(formerCookieName(port)); err == nil {
 			s.setCookie(w, formerCookieName(port), "")
 		}
@@ -119,13 +172,13 @@ func (s *Server) authorized(next http.Handler) http.Handler {
 		if text, any := bearerOf(r); any {
 			t = s.o.Tokens.find(text)
 		} else if c, err := r.Cookie(cookieName(port)); err == nil {
-			found, renewed := s.o.Tokens.session(c.Value, s.now())
-			if renewed != "" {
-				s.setCookie(w, cookieName(port), renewed)
+			found, ok := s.o.Tokens.session(c.Value, host, s.now())
+			if found.renewed != "" {
+				s.setCookie(w, cookieName(port), found.renewed)
 			}
-			if t == nil || found != nil && s.o.Tokens.isOwn(found) {
-				t = found
-				r = r.WithContext(context.WithValue(r.Context(), sessionKey{}, strings.HasPrefix(c.Value, personal)))
+			if t == nil || ok && s.o.Tokens.isOwn(found.token) {
+				t = found.token
+				r = r.WithContext(context.WithValue(r.Context(), sessionKey{}, found.person))
 			}
 		}
 		if t == nil {
@@ -178,31 +231,57 @@ func (s *Server) people(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		person, _ := r.Context().Value(sessionKey{}).(bool)
 		if r.Method != http.MethodGet && r.Method != http.MethodHead && (!person || !s.o.Tokens.isOwn(callerOf(r.Context()))) {
-			refuse(w, http.StatusForbidden, "forbidden", "the page's buttons are for people: this machine's user, who logged in by the address that lean-ctx serve printed; a program, and who has a named token, uses /api")
+			refuse(w, http.StatusForbidden, "forbidden", "the page's buttons are for people: this machine's user, who logged in by the address that lean-ctx serve printed since it started; a program, and who has a named token, uses /api")
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// logIn takes the token out of the address, where it would stay in the browser's history,
-// and gives the browser a session.
+// logIn takes the token out of the address, where it would stay in the browser's history, and gives the browser a session:
+// at a host name of the page's own, where it has some.
 func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	_, port, _ := splitHost(r.Host)
-	if t, person := s.o.Tokens.findLogin(q.Get("token")); t != nil {
-		random := rand.Text()
-		if person {
-			random = personal + random
-		}
-		s.setCookie(w, cookieName(port), t.newSession(random, s.now()))
-	} else if c, err := r.Cookie(cookieName(port)); err != nil || !s.o.Tokens.hasSession(c.Value, s.now()) { // the address may be opened again in the same browser
-		s.unauthorized(w, r)
-		return
-	}
+	host, port, _ := splitHost(r.Host)
+	text := q.Get("token")
+	shared := q.Get("host") == "shared" // the browser does not find the page's host names
 	q.Del("token")
+	q.Del("host")
 	to := &url.URL{Path: "/" + strings.TrimLeft(r.URL.Path, "/"), RawQuery: q.Encode()} // never another host
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Referrer-Policy", "no-referrer")
+	followed := false
+	t, person := s.o.Tokens.findLogin(text)
+	if t == nil {
+		t, person = s.o.Tokens.follow(text, host, s.now())
+		followed = t != nil
+	}
+	if t == nil {
+		c, err := r.Cookie(cookieName(port))
+		if err == nil {
+			_, known := s.o.Tokens.session(c.Value, host, s.now())
+			if known { // the address may be opened again in the same browser
+				http.Redirect(w, r, to.String(), http.StatusSeeOther)
+				return
+			}
+		}
+		s.unauthorized(w, r)
+		return
+	}
+	if s.ownHosts && !followed && !shared && !s.o.Tokens.isHost(host) {
+		name, code := s.o.Tokens.lead(t, person, s.now())
+		q.Set("token", code)
+		at := &url.URL{Scheme: "http", Host: net.JoinHostPort(name, port), Path: to.Path, RawQuery: q.Encode()}
+		http.Redirect(w, r, at.String(), http.StatusSeeOther)
+		return
+	}
+	s.setCookie(w, cookieName(port), s.o.Tokens.newSession(t, host, rand.Text(), person, s.now()))
+	if followed { // a browser may not send a strict cookie where another site has led it: the page itself leads on
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		_, _ = fmt.Fprintf(w, `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=%[1]s"><title>lean-ctx</title></head><body><a href="%[1]s">The page</a></body></html>`, html.EscapeString(to.String()))
+		return
+	}
 	http.Redirect(w, r, to.String(), http.StatusSeeOther)
 }

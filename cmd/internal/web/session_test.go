@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -315,5 +316,125 @@ func TestTheTokenOfAProject(t *testing.T) {
 	other, _ := ProjectToken(filepath.Join(t.TempDir(), "data"), here)
 	if other == text {
 		t.Error("another machine's is the same")
+	}
+}
+
+// at makes a request for one of the server's names, without a token.
+func (f *fixture) at(t *testing.T, host, path string, c *http.Cookie) *http.Response {
+	t.Helper()
+	r := f.request(t, http.MethodGet, path, "", bare)
+	_, port, _ := splitHost(f.Listener.Addr().String())
+	r.Host = host + ":" + port
+	if c != nil {
+		r.AddCookie(c)
+	}
+	answer, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	return answer
+}
+
+// A printed address is seen by other users: it stands in the arguments of the browser's process. It leads to a host name that
+// nobody knows, and only there is a cookie given and taken.
+func TestThePageHasAHostNameOfItsOwn(t *testing.T) {
+	f := serve(t, nil)
+	now := time.Now()
+	f.server.now = func() time.Time { return now }
+	f.server.OwnHosts()
+	lead := func() (host, path string) {
+		answer := f.at(t, "127.0.0.1", "/facts/?token="+f.server.Code()+"&x=1", nil)
+		to, err := answer.Location()
+		if err != nil || answer.StatusCode != http.StatusSeeOther || len(answer.Cookies()) != 0 {
+			t.Fatalf("%s, %v, cookies %v", answer.Status, err, answer.Cookies())
+		}
+		host, _, _ = splitHost(to.Host)
+		if !regexp.MustCompile(`^[0-9a-f]{16}\.localhost$`).MatchString(host) {
+			t.Fatalf("it leads to %s", to)
+		}
+		return host, to.RequestURI()
+	}
+	host, path := lead()
+	other, _ := lead()
+	if host == other {
+		t.Errorf("two logins have one name: %s", host)
+	}
+	for _, wrong := range []string{other, "127.0.0.1", "localhost"} {
+		if answer := f.at(t, wrong, path, nil); answer.StatusCode != 401 || len(answer.Cookies()) != 0 {
+			t.Errorf("its code at %s: %s", wrong, answer.Status)
+		}
+	}
+	answer := f.at(t, host, path, nil)
+	if answer.StatusCode != 200 || len(answer.Cookies()) != 1 {
+		t.Fatalf("at the name: %s, cookies %v", answer.Status, answer.Cookies())
+	}
+	c := answer.Cookies()[0]
+	if again := f.at(t, host, path, nil); again.StatusCode != 401 {
+		t.Errorf("its code once more: %s", again.Status)
+	}
+	if answer := f.at(t, host, "/", c); answer.StatusCode != 200 {
+		t.Errorf("with the cookie: %s", answer.Status)
+	}
+	for _, wrong := range []string{other, "127.0.0.1", "localhost"} {
+		if answer := f.at(t, wrong, "/", c); answer.StatusCode != 401 {
+			t.Errorf("the cookie at %s: %s", wrong, answer.Status)
+		}
+	}
+	for _, foreign := range []string{"0123456789abcdef.localhost", "x.localhost", host[1:], "a" + host, strings.ToUpper(host[:1]) + "." + host} {
+		if answer := f.at(t, foreign, "/", c); answer.StatusCode != 403 {
+			t.Errorf("%s is a name of this server: %s", foreign, answer.Status)
+		}
+	}
+	host, path = lead()
+	now = now.Add(handOverLasts)
+	if answer := f.at(t, host, path, nil); answer.StatusCode != 401 {
+		t.Errorf("a minute later: %s", answer.Status)
+	}
+	// Where the browser finds no name below localhost.
+	if answer := f.at(t, "127.0.0.1", "/?token="+f.server.Code()+"&host=shared", nil); answer.StatusCode != 303 || answer.Header.Get("Location") != "/" || len(answer.Cookies()) != 1 {
+		t.Errorf("a shared name: %s to %q", answer.Status, answer.Header.Get("Location"))
+	}
+}
+
+// Who can read the token's file can read the page, and no more: the buttons speak as the person who saw the code of this start.
+func TestTheFileOfTheTokenMakesNoPerson(t *testing.T) {
+	f := serve(t, nil)
+	press := func(c *http.Cookie) int {
+		status, _ := f.do(t, f.request(t, http.MethodPost, "/do/remember", "category=a&key=b&value=c", func(r *http.Request) {
+			with(c)(r)
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		}))
+		return status
+	}
+	c := f.logInAs(t, f.server.Code())
+	if status := press(c); status == 403 {
+		t.Fatalf("the person: %d", status)
+	}
+	thief, err := NewTokens(own, "", false, nil) // it is all made of the file, but for what a running server knows
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged := &http.Cookie{Name: c.Name, Value: thief.newSession(thief.own, "127.0.0.1", "p-AAAA", true, time.Now())}
+	if status := press(forged); status != 403 {
+		t.Errorf("who read the token: %d", status)
+	}
+	parts := strings.Split(c.Value, ".")
+	for name, value := range map[string]string{
+		"another's signature": strings.Join(append(strings.Split(forged.Value, ".")[:3:3], parts[3]), "."),
+		"a later end":         strings.Join([]string{parts[0], strings.Split(forged.Value, ".")[1] + "0", parts[2], parts[3]}, "."),
+	} {
+		if status := press(&http.Cookie{Name: c.Name, Value: value}); status != 403 && status != 401 {
+			t.Errorf("%s: %d", name, status)
+		}
+	}
+	if f.server.o.Tokens, err = NewTokens(own, "", false, nil); err != nil {
+		t.Fatal(err)
+	}
+	if status, _ := f.visit(t, "/", c); status != 200 {
+		t.Errorf("after a restart the page is there: %d", status)
+	}
+	if status := press(c); status != 403 {
+		t.Errorf("after a restart its buttons need a new code: %d", status)
 	}
 }

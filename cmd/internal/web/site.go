@@ -29,7 +29,7 @@ func (s *Server) sameSite(next http.Handler) http.Handler {
 // can make it point here.
 func (s *Server) ourHost(host string) bool {
 	is := func(name string) bool { return strings.EqualFold(name, host) }
-	if slices.ContainsFunc(s.o.Hosts, is) || slices.ContainsFunc(s.o.ProxyHosts, is) {
+	if slices.ContainsFunc(s.o.Hosts, is) || slices.ContainsFunc(s.o.ProxyHosts, is) || s.ownHosts && s.o.Tokens.isHost(host) {
 		return true
 	}
 	ip, err := netip.ParseAddr(host)

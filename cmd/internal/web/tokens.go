@@ -32,6 +32,9 @@ type Tokens struct {
 	own  *token // of this machine's user; nil: there is none
 	open *token // of whoever comes without one; nil: nobody is let in
 
+	start *token              // of random text: what it signs is this running server's
+	leads map[string]handOver // by their codes
+
 	file   string // named tokens; empty: none
 	logger *slog.Logger
 
@@ -134,7 +137,8 @@ const minToken = 16
 // NewTokens makes what knows the token of this machine (own, may be empty) and the named
 // tokens of a file (may be empty). With open, a request without a token is let in too.
 func NewTokens(own, file string, open bool, logger *slog.Logger) (*Tokens, error) {
-	t := &Tokens{file: file, logger: slog.New(slog.DiscardHandler), projects: map[string]*token{}}
+	t := &Tokens{file: file, logger: slog.New(slog.DiscardHandler), projects: map[string]*token{},
+		start: newToken(token{Token: rand.Text()}, nil), leads: map[string]handOver{}}
 	if own != "" {
 		t.own, t.code, t.codeMade = newToken(token{Token: own}, &op.Grant{Sessions: true}), rand.Text(), time.Now()
 	}

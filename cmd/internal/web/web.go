@@ -91,6 +91,8 @@ type Server struct {
 	limits limits
 	now    func() time.Time
 
+	ownHosts bool // see OwnHosts
+
 	mu       sync.Mutex
 	projects map[string]*projectHandler // by prefix and hash
 
@@ -126,6 +128,10 @@ func (s *Server) Code() string { return s.o.Tokens.Code() }
 // OnNextCode sets what is called when a code was used and there is another one. It is set before
 // [Server.Serve].
 func (s *Server) OnNextCode(f func()) { s.o.Tokens.nextCode = f }
+
+// OwnHosts gives the page host names of its own: no other program can answer for a name below localhost at this port. It is set
+// before [Server.Serve].
+func (s *Server) OwnHosts() { s.ownHosts = s.o.Tokens.own != nil }
 
 // limits are how long a client may take, and how often a server looks for changes while
 // somebody wants to know of them. Nothing limits how long an operation may take.
