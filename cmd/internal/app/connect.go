@@ -65,6 +65,9 @@ func (c clientCommands) connect(ctx context.Context, sc op.Scope, a connection) 
 	}
 	o := hook.ConnectOptions{Clients: a.Clients, Scope: hook.Scope(a.Scope), DryRun: a.DryRun}
 	if a.URL != "" {
+		if sc.ByAgent() { // it would give itself a token
+			return nil, &op.ForbiddenError{What: "connect --url is for a person: ask the user to type it at a terminal"}
+		}
 		if o.Remote, err = c.remote(ctx, sc, a); err != nil {
 			return nil, err
 		}

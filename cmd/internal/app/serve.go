@@ -41,18 +41,15 @@ type serveArgs struct {
 func (r *run) serveTool() *op.Tool {
 	const summary = "Serve the memory over HTTP: MCP, A2A, an API for programs, and pages for people."
 	return &op.Tool{Name: "serve", Command: "serve", Summary: summary,
-		Operations: []op.Operation{op.New("", summary, op.Reads, r.serve)}}
+		Operations: []op.Operation{op.New("", summary, op.Reads, r.serve).ByPerson()}}
 }
 
 // shutdownGrace is how long requests in flight may go on after a signal.
 const shutdownGrace = 30 * time.Second
 
-// serve answers requests until it is interrupted.
+// serve answers requests until it is interrupted. No agent starts it: tokens and addresses reach every
+// project, and who has the code of the page speaks as the user.
 func (r *run) serve(ctx context.Context, sc op.Scope, a serveArgs) (plainText, error) {
-	agent := sc.ByAgent()
-	if agent && a.Open {
-		return "", &op.ForbiddenError{What: "serve --open is for a person: whoever reaches the page speaks as the user"}
-	}
 	level := r.stores.config.LogLevel
 	if config.Getenv(config.LogVar) == "" {
 		level = slog.LevelInfo // the access log
@@ -69,9 +66,6 @@ func (r *run) serve(ctx context.Context, sc op.Scope, a serveArgs) (plainText, e
 		return "", err
 	}
 	g := greeting{scheme: "http", addr: l.Addr().String(), code: server.Code()}
-	if agent { // who has the code speaks as the user at the page
-		g.code = ""
-	}
 	listeners := []net.Listener{l}
 	twin, alone := listenTwin(ctx, l)
 	if g.alone = alone; twin != nil {
@@ -93,9 +87,6 @@ func (r *run) serve(ctx context.Context, sc op.Scope, a serveArgs) (plainText, e
 		return "", err
 	}
 	server.OnNextCode(func() {
-		if agent {
-			return
-		}
 		next := g
 		next.code = server.Code()
 		if page, _ := r.page(next, a); !a.Open {
@@ -258,9 +249,6 @@ func (r *run) page(g greeting, a serveArgs) (page, note string) {
 	_, loopback, err := a.check()
 	if err != nil || !loopback || a.Open {
 		return page, ""
-	}
-	if g.code == "" {
-		return page, "        It prints no code for a login: an agent started it, and a person who logs in speaks as the user.\n"
 	}
 	page += "?token=" + g.code
 	const shared = "every other server there that the browser visits gets the page's cookie"

@@ -38,7 +38,7 @@ func teamTool(r *run) *op.Tool {
 				Shown("server", "nats://127.0.0.1:4222").ByPerson(),
 			op.New("status", "Show the team of this project: machines, lag, last writer, sizes.", op.Reads, c.status),
 			op.New("leave", "Leave the team. This machine keeps the whole memory.", op.Changes, c.leave).ByPerson(),
-			op.New("serve", "Run a server for teams: NATS with JetStream, each write synced.", op.Reads, c.serveTeam),
+			op.New("serve", "Run a server for teams: NATS with JetStream, each write synced.", op.Reads, c.serveTeam).ByPerson(),
 		},
 	}
 }
