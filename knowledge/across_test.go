@@ -48,7 +48,7 @@ func TestConflictsUnderOtherKeys(t *testing.T) {
 		}
 		health := func() string {
 			t.Helper()
-			r, err := advice.Health(t.Context(), s.Store, NoArgs{})
+			r, err := advice.Health(t.Context(), s.Store, Examining{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,7 +107,7 @@ func TestBareValueIsNotNamedAsSimilar(t *testing.T) {
 		}
 	}
 	same := func() string {
-		r := must[advice.Report](t)(advice.Health(t.Context(), s.Store, NoArgs{})).Text()
+		r := must[advice.Report](t)(advice.Health(t.Context(), s.Store, Examining{})).Text()
 		_, r, _ = strings.Cut(r, "Same value under two names: ")
 		return r
 	}

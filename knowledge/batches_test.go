@@ -28,15 +28,15 @@ func TestMaintainInBatches(t *testing.T) {
 		t.Fatalf("%+v, %v: nobody can know yet what was read", got, err)
 	}
 	s.days(100)
-	before := must[listing.StoreStatus](t)(listing.Status(t.Context(), s.Store, NoArgs{}))
+	before := must[listing.StoreStatus](t)(listing.Status(t.Context(), s.Store, Examining{}))
 	if got, err := s.Maintain(t.Context(), false); err != nil || got.Archived != n {
 		t.Fatalf("%+v, %v, want %d", got, err, n)
 	}
-	after := must[listing.StoreStatus](t)(listing.Status(t.Context(), s.Store, NoArgs{}))
+	after := must[listing.StoreStatus](t)(listing.Status(t.Context(), s.Store, Examining{}))
 	if after.Archived != n || after.Commits != before.Commits+3 {
 		t.Errorf("%d archived in %d commits", after.Archived, after.Commits-before.Commits)
 	}
-	h := must[advice.Report](t)(advice.Health(t.Context(), s.Store, NoArgs{}))
+	h := must[advice.Report](t)(advice.Health(t.Context(), s.Store, Examining{}))
 	if h.Maintenance == nil || h.Maintenance.Summary != "Archived "+prose.Count(n, "fact") {
 		t.Errorf("%+v", h.Maintenance)
 	}

@@ -91,13 +91,13 @@ func mended(t *testing.T, dir string, damaged []byte) {
 	t.Helper()
 	s := &story{dir: dir, now: at(20)}
 	s.open(t, nil)
-	if h, err := advice.Health(t.Context(), s.Store, NoArgs{}); err != nil || len(h.Damage) != 1 || !strings.Contains(h.Text(), "nothing is lost") {
+	if h, err := advice.Health(t.Context(), s.Store, Examining{}); err != nil || len(h.Damage) != 1 || !strings.Contains(h.Text(), "nothing is lost") {
 		t.Errorf("health before: %s, %v", h.Text(), err)
 	}
 	if _, err := s.Remember(t.Context(), Assertion{Category: "room", Key: "key 9", Value: "after the damage"}); err != nil {
 		t.Fatal(err)
 	}
-	h, err := advice.Health(t.Context(), s.Store, NoArgs{})
+	h, err := advice.Health(t.Context(), s.Store, Examining{})
 	if err != nil || len(h.Damage) == 0 || len(h.SetAside) != 1 || h.Facts != 7 {
 		t.Fatalf("health: %s, %v", h.Text(), err)
 	}
@@ -202,7 +202,7 @@ func TestHealthNamesAClockThatWasAhead(t *testing.T) {
 	s.remember(t, Assertion{Category: "c", Key: "k", Value: "v"})
 	again := &story{dir: s.dir, now: s.now.Add(-400 * 24 * time.Hour)}
 	again.open(t, nil)
-	h, err := advice.Health(t.Context(), again.Store, NoArgs{})
+	h, err := advice.Health(t.Context(), again.Store, Examining{})
 	if err != nil || !strings.Contains(h.Text(), "Clock: the newest commit is dated 2027-02-19") || !strings.Contains(h.Text(), "Damage: none") {
 		t.Errorf("%s, %v", h.Text(), err)
 	}

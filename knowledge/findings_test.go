@@ -152,7 +152,7 @@ func (k beside) Copies(_ context.Context, holds func(string) bool) (refs []strin
 // Health tells of damage elsewhere, and that it could not look.
 func TestHealthElsewhere(t *testing.T) {
 	for _, k := range []beside{{}, {broken: errors.New("registry.json: corrupt")}} {
-		h, err := advice.Health(t.Context(), testStore(t, &Options{OtherStores: k}).Store, NoArgs{})
+		h, err := advice.Health(t.Context(), testStore(t, &Options{OtherStores: k}).Store, Examining{})
 		want := "Damage: tasks: commit 3 is lost"
 		if k.broken != nil {
 			want += "\nDamage: registry.json: corrupt"

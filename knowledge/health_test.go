@@ -42,7 +42,7 @@ func TestHealthListsTheCostliestFirst(t *testing.T) {
 	s.days(800)
 	s.remember(t, Assertion{Category: "user", Key: "rule", Value: "ask first", Source: "user", Pinned: new(true)}) // does not fade
 
-	r := must[advice.Report](t)(advice.Health(t.Context(), s.Store, NoArgs{}))
+	r := must[advice.Report](t)(advice.Health(t.Context(), s.Store, Examining{}))
 	var got []string
 	for _, f := range r.Stale {
 		got = append(got, f.Category+"/"+f.Key)
@@ -72,7 +72,7 @@ func TestHealthMakesNoIndex(t *testing.T) {
 	s := testStore(t, nil)
 	s.remember(t, Assertion{Category: "architecture", Key: "db", Value: "PostgreSQL 16"})
 	s.open(t, nil)
-	r := must[advice.Report](t)(advice.Health(t.Context(), s.Store, NoArgs{}))
+	r := must[advice.Report](t)(advice.Health(t.Context(), s.Store, Examining{}))
 	if made := s.Condition().Index.Pending; made != 0 || r.Index != "in memory, 1 fact" {
 		t.Errorf("%d facts were analysed; index: %s", made, r.Index)
 	}
@@ -93,7 +93,7 @@ func TestWhatKeepsTheIndexAwayIsNamed(t *testing.T) {
 			t.Logf("%s: %v", name, err)
 			continue
 		}
-		r, err := advice.Health(t.Context(), s.Store, NoArgs{})
+		r, err := advice.Health(t.Context(), s.Store, Examining{})
 		if err != nil {
 			t.Fatal(err)
 		}

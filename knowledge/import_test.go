@@ -181,7 +181,7 @@ func TestAdoptRace(t *testing.T) {
 			}
 			notices += told
 		}
-		r, err := listing.Status(t.Context(), named(t, j.Dir), NoArgs{})
+		r, err := listing.Status(t.Context(), named(t, j.Dir), Examining{})
 		if err != nil || notices != 1 || r.Versions != 6 || r.Commits != 1 || r.Gotchas != 1 {
 			t.Errorf("%d notices, %s, %v", notices, r.Text(), err)
 		}

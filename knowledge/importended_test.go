@@ -130,11 +130,11 @@ func overgrownJournal(t *testing.T) {
 	const line = "MB that every command reads: lean-ctx compact puts it into the snapshot"
 	tells := func(want bool) {
 		t.Helper()
-		h, err := advice.Health(t.Context(), s.Store, NoArgs{})
+		h, err := advice.Health(t.Context(), s.Store, Examining{})
 		if err != nil || strings.Contains(h.Text(), line) != want {
 			t.Errorf("health: %s, %v", h.Text(), err)
 		}
-		st, err := listing.Status(t.Context(), s.Store, NoArgs{})
+		st, err := listing.Status(t.Context(), s.Store, Examining{})
 		if err != nil || strings.Contains(st.Text(), line) != want || st.Overgrown != want {
 			t.Errorf("status: %s, %v", st.Text(), err)
 		}

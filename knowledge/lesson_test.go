@@ -106,7 +106,7 @@ func TestGotchasOfOneKey(t *testing.T) {
 			must[Learned](t)(Gotcha(t.Context(), s.Store, Mistake{Trigger: trigger, Resolution: "run both tests"}))
 		}
 	}
-	r := must[listing.StoreStatus](t)(listing.Status(t.Context(), s.Store, NoArgs{}))
+	r := must[listing.StoreStatus](t)(listing.Status(t.Context(), s.Store, Examining{}))
 	if r.Gotchas != 2 || r.Versions != 2 {
 		t.Errorf("%s", r.Text())
 	}

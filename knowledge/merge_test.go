@@ -118,7 +118,7 @@ func TestRoundTrip(t *testing.T) {
 
 // seq is the number of the store's last commit.
 func (s *story) seq(t *testing.T) uint64 {
-	return must[listing.StoreStatus](t)(listing.Status(t.Context(), s.Store, NoArgs{})).Commits
+	return must[listing.StoreStatus](t)(listing.Status(t.Context(), s.Store, Examining{})).Commits
 }
 
 // In every way of merging, an import is one commit, and the same import again

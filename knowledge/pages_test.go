@@ -62,7 +62,7 @@ func TestRoomsAtAnInstant(t *testing.T) {
 	if _, err := listing.Rooms(t.Context(), s.Store, listing.RoomQuery{AsOf: "yesteryear"}); err == nil {
 		t.Error("an instant that is none was taken")
 	}
-	if since := must[listing.StoreStatus](t)(listing.Status(t.Context(), s.Store, NoArgs{})).Since; since.Format(time.DateOnly) != "2025-01-15" {
+	if since := must[listing.StoreStatus](t)(listing.Status(t.Context(), s.Store, Examining{})).Since; since.Format(time.DateOnly) != "2025-01-15" {
 		t.Errorf("since %v", since)
 	}
 }
@@ -77,7 +77,7 @@ func TestRestoreOneFact(t *testing.T) {
 	s.days(400)
 	must[Maintained](t)(s.Maintain(t.Context(), true))
 	dormant := func() (keys string) {
-		r, err := advice.Health(t.Context(), s.Store, NoArgs{})
+		r, err := advice.Health(t.Context(), s.Store, Examining{})
 		if err != nil {
 			t.Fatal(err)
 		}

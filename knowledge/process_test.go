@@ -82,7 +82,7 @@ func (j task) run(ctx context.Context) error {
 		fmt.Println(b.Text())
 	case "status":
 		var r listing.StoreStatus
-		r, err = listing.Status(ctx, s, NoArgs{})
+		r, err = listing.Status(ctx, s, Examining{})
 		fmt.Println(r.Facts, len(s.Notices()))
 	}
 	return errors.Join(err, s.Close())
@@ -166,7 +166,7 @@ func TestProcesses(t *testing.T) {
 	}
 	together(t, tasks...)
 	s := named(t, dir)
-	status, err := listing.Status(t.Context(), s, NoArgs{})
+	status, err := listing.Status(t.Context(), s, Examining{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,7 +95,7 @@ func TestQuestionsAreAdded(t *testing.T) {
 		if r := s.recall(t, Question{Query: "how do users sign in"}); len(r.Facts) != 2 {
 			t.Errorf("found by words that only the questions have: %s", r.Text())
 		}
-		h := must[advice.Report](t)(advice.Health(t.Context(), s.Store, NoArgs{}))
+		h := must[advice.Report](t)(advice.Health(t.Context(), s.Store, Examining{}))
 		if h.WithoutQuestions != 25 || !strings.Contains(h.Text(), "\nWithout questions: 25 (action=questions lists them)") {
 			t.Errorf("%d\n%s", h.WithoutQuestions, h.Text())
 		}

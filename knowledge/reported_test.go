@@ -88,7 +88,7 @@ func TestDormantAndSupersededAreCounted(t *testing.T) {
 	if n, err := s.Maintain(t.Context(), true); n.Archived != 1 || err != nil {
 		t.Fatalf("%+v, %v", n, err)
 	}
-	st := must[listing.StoreStatus](t)(listing.Status(t.Context(), s.Store, NoArgs{}))
+	st := must[listing.StoreStatus](t)(listing.Status(t.Context(), s.Store, Examining{}))
 	if !strings.Contains(st.Text(), "1 active fact (2 archived: 1 superseded, 1 dormant)") {
 		t.Error(st.Text())
 	}

@@ -21,6 +21,29 @@ type Said struct {
 	Project string    `json:"project,omitempty"`
 }
 
+// KeptSessions tells whether sessions are kept, how many there are and how large they are.
+type KeptSessions struct {
+	Count int       `json:"count"`
+	Bytes int64     `json:"bytes"`
+	Since time.Time `json:"since,omitzero"` // since when they are kept; zero: they are not
+	Why   string    `json:"why,omitempty"`  // they are not, in words
+}
+
+// Line is that in words: Sessions: 41 (12.3 MB), kept since 2026-11-22.
+func (x *KeptSessions) Line() string {
+	text := fmt.Sprintf("Sessions: %d (%.1f MB)", x.Count, float64(x.Bytes)/1e6)
+	if x.Since.IsZero() {
+		return text + ", not kept: " + prose.Line(x.Why)
+	}
+	return text + ", kept since " + fact.Day(x.Since)
+}
+
+// Examining asks how a store is. It has no arguments of the caller's.
+type Examining struct {
+	// Sessions tells of the project's sessions; nil: the caller may not know of them.
+	Sessions func(context.Context) *KeptSessions `json:"-"`
+}
+
 // SaidBy finds what was said about a text, the best first.
 type SaidBy func(ctx context.Context, text string) []Said
 

@@ -118,7 +118,7 @@ func TestSeveralValuesAreShown(t *testing.T) {
 	if err != nil || !strings.Contains(woken.Text(), "supported=Claude Code★★★") || !strings.Contains(woken.Text(), "supported=Codex★★★") {
 		t.Errorf("%s, %v", woken.Text(), err)
 	}
-	health, err := advice.Health(t.Context(), s.Store, NoArgs{})
+	health, err := advice.Health(t.Context(), s.Store, Examining{})
 	if err != nil || health.Facts != 1 || len(health.Duplicates)+len(health.NearDuplicates) > 0 {
 		t.Errorf("%s, %v", health.Text(), err)
 	}

@@ -51,7 +51,7 @@ func TestSourceThatChangedIsMarked(t *testing.T) {
 		if err != nil || why.Versions[0].SourceState != want || strings.Contains(why.Text(), "[source") != (want != "") {
 			t.Errorf("why: %v, %s", err, why.Text())
 		}
-		health, err := advice.Health(t.Context(), s.Store, NoArgs{})
+		health, err := advice.Health(t.Context(), s.Store, Examining{})
 		if err != nil || strings.Contains(health.Text(), "Sources that no longer match: 1\n  [auth/alg] JWT RS256 (auth.ts:2)"+mark) != (want != "") {
 			t.Errorf("health: %v, %s", err, health.Text())
 		}

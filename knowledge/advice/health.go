@@ -44,6 +44,8 @@ type Report struct {
 	Damage           []string                `json:"damage"`
 	SetAside         []string                `json:"set_aside"`      // paths of damaged or torn files that are kept beside the store
 	Gone             string                  `json:"gone,omitempty"` // the witness of a store whose files were deleted
+
+	Sessions *knowledge.KeptSessions `json:"sessions,omitempty"`
 }
 
 // OpenQuestion is a pair of values somebody should settle.
@@ -65,7 +67,7 @@ const (
 )
 
 // Health looks for open contradictions, duplicates, stale facts and damage.
-func Health(ctx context.Context, s *knowledge.Store, _ knowledge.NoArgs) (r Report, err error) {
+func Health(ctx context.Context, s *knowledge.Store, q knowledge.Examining) (r Report, err error) {
 	encoder, err := nearEncoder(ctx, s)
 	if err != nil {
 		return r, err
@@ -128,6 +130,9 @@ func Health(ctx context.Context, s *knowledge.Store, _ knowledge.NoArgs) (r Repo
 		r.Index = fmt.Sprintf("in memory alone, %s: %s", prose.Count(files.Index.Pending, "fact"), r.IndexBlocked)
 	}
 	r.damage(ctx, s, files)
+	if q.Sessions != nil {
+		r.Sessions = q.Sessions(ctx)
+	}
 	if unopened != nil && err == nil {
 		r.Damage = append(r.Damage, "the text index cannot be opened: "+unopened.Error())
 	}
@@ -271,6 +276,9 @@ func (r Report) TextIn(call prose.Syntax) string {
 		fmt.Fprintf(&b, "\nLast maintenance: %s, %s", fact.Day(r.Maintenance.Timestamp), r.Maintenance.Summary)
 	}
 	fmt.Fprintf(&b, "\nIndex: %s", r.Index)
+	if r.Sessions != nil {
+		b.WriteString("\n" + r.Sessions.Line())
+	}
 	if r.Journal > 0 {
 		b.WriteString("\n" + knowledge.OvergrownLine(r.Journal))
 	}

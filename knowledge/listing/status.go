@@ -39,11 +39,13 @@ type StoreStatus struct {
 	Brings string    `json:"repository_brings,omitempty"` // what the repository holds and nobody took in
 	Synced time.Time `json:"synced,omitzero"`             // when facts were last shared through the repository
 
+	Sessions *knowledge.KeptSessions `json:"sessions,omitempty"`
+
 	settings []string // of the repository, that do not count
 }
 
 // Status counts facts, rooms and bytes.
-func Status(ctx context.Context, s *knowledge.Store, _ knowledge.NoArgs) (StoreStatus, error) {
+func Status(ctx context.Context, s *knowledge.Store, q knowledge.Examining) (StoreStatus, error) {
 	o := s.Options()
 	r := StoreStatus{Project: o.ProjectRoot, Hash: o.ProjectHash, Dir: s.Dir()}
 	err := s.View(ctx, func(st *state.State, now time.Time) error {
@@ -70,6 +72,9 @@ func Status(ctx context.Context, s *knowledge.Store, _ knowledge.NoArgs) (StoreS
 		}
 		return nil
 	})
+	if q.Sessions != nil {
+		r.Sessions = q.Sessions(ctx)
+	}
 	r.Brings = knowledge.RepositoryBrings(ctx, s)
 	if o.RepositorySettings != nil {
 		r.settings = o.RepositorySettings()
@@ -111,6 +116,9 @@ func (r StoreStatus) TextIn(call prose.Syntax) string {
 	fmt.Fprintf(&b, "\nStore: %s (%s, snapshot %d bytes, journal %d bytes)", r.Dir, prose.Count(int(r.Commits), "commit"), r.Snapshot, r.Journal)
 	if r.Overgrown {
 		b.WriteString("\n" + knowledge.OvergrownLine(r.Journal))
+	}
+	if r.Sessions != nil {
+		b.WriteString("\n" + r.Sessions.Line())
 	}
 	if !strings.HasPrefix(call("status"), "lean-ctx ") {
 		return b.String()

@@ -172,7 +172,7 @@ func (x *examination) store(ctx context.Context) {
 	store, err := x.stores.facts(ctx, sc)
 	var h advice.Report
 	if err == nil {
-		h, err = advice.Health(ctx, store, knowledge.NoArgs{})
+		h, err = advice.Health(ctx, store, knowledge.Examining{})
 	}
 	switch {
 	case errors.Is(err, journal.ErrNewer):

@@ -108,6 +108,10 @@ func (c hookCalls) open(ctx context.Context, of *hook.Session) (hook.ProjectView
 			return tree.Uncommitted(ctx, filepath.FromSlash(p.Root), file)
 		},
 		Facts: store, Agents: w.agents, Tasks: w.tasks, Shares: w.shares, Close: c.stores.close,
+		Unasked: func() bool {
+			_, given := session.ConsentIn(c.stores.config.DataDir)
+			return !given && settings.Sessions != config.SessionsOff && !session.Open(session.Dir(c.stores.config.DataDir, p.Hash), nil).Off()
+		},
 		Sessions: func() (*session.Store, error) {
 			if w.keepsSessions() != nil {
 				return nil, nil

@@ -2,10 +2,12 @@ package app
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 
 	"leanctx/agents/session"
 	"leanctx/cmd/internal/op"
+	"leanctx/internal/refusal"
 	"leanctx/knowledge"
 	"leanctx/knowledge/history"
 )
@@ -13,9 +15,17 @@ import (
 // maxSaid is how many turns an answer about facts quotes.
 const maxSaid = 3
 
-// withSaid adds to operations that find facts what was said in sessions, for callers that may see it.
+// withSaid adds to operations that find facts what was said in sessions, and to those that tell how the store is what is kept
+// of them, for callers that may see it.
 func (s *stores) withSaid(o *op.Operation) {
 	switch o.Name {
+	case "status", "health":
+		op.Adjust(o, func(_ context.Context, sc op.Scope, q *knowledge.Examining) error {
+			if mayReadSessions(sc) {
+				q.Sessions = func(ctx context.Context) *knowledge.KeptSessions { return s.keptSessions(ctx, sc) }
+			}
+			return nil
+		})
 	case "search":
 		op.Adjust(o, func(_ context.Context, sc op.Scope, q *knowledge.Lookup) error {
 			if mayReadSessions(sc) {
@@ -58,6 +68,29 @@ func (s *stores) withSaid(o *op.Operation) {
 			return nil
 		})
 	}
+}
+
+// keptSessions tells what is kept of a project's sessions; nil: that is not known.
+func (s *stores) keptSessions(ctx context.Context, sc op.Scope) *knowledge.KeptSessions {
+	w, err := s.of(ctx, sc)
+	if err != nil {
+		return nil
+	}
+	store, err := w.sessions()
+	if err != nil {
+		return nil
+	}
+	var x knowledge.KeptSessions
+	x.Count, x.Bytes = store.Size()
+	if err := w.keepsSessions(); err != nil {
+		x.Why = err.Error()
+		if hint, ok := errors.AsType[*refusal.HintError](err); ok {
+			x.Why = hint.Problem
+		}
+	} else if given, ok := session.ConsentIn(s.config.DataDir); ok {
+		x.Since = given.Since
+	}
+	return &x
 }
 
 // mayReadSessions reports whether a caller may see what was said: a named token needs the right.

@@ -19,7 +19,7 @@ import (
 
 func health(t testing.TB, s *knowledge.Store) advice.Report {
 	t.Helper()
-	r, err := advice.Health(t.Context(), s, knowledge.NoArgs{})
+	r, err := advice.Health(t.Context(), s, knowledge.Examining{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -142,6 +142,73 @@ func TestHooksKeepSubagents(t *testing.T) {
 	}
 }
 
+// Where an earlier version connected a client, nobody has agreed that sessions are kept: a briefing's last line says so once a
+// week, doctor each time.
+func TestTheConsentIsAskedForOnceAWeek(t *testing.T) {
+	dir := home(t)
+	ran(t, "knowledge", "remember", "JWT RS256", "-c", "architecture", "-k", "auth")
+	const line = `The user can have it kept, on this machine alone: lean-ctx session on"`
+	begin := func(name string) bool {
+		return strings.Contains(hooked(t, "claude-code", "session-start", name, `,"source":"startup"`), line)
+	}
+	if begin("s0") {
+		t.Error("asked where nothing is connected")
+	}
+	if err := os.MkdirAll(filepath.Join(dir, ".claude"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ran(t, "connect", "claude-code")
+	if begin("s1") {
+		t.Error("asked where connect has asked")
+	}
+	if err := os.Remove(filepath.Join(dir, "data", "sessions", "consent.json")); err != nil {
+		t.Fatal(err)
+	}
+	if !begin("s2") || begin("s3") {
+		t.Error("not asked once")
+	}
+	if _, out, _ := do(t, "", "doctor"); !strings.Contains(out, "nobody has switched them on") {
+		t.Error(out)
+	}
+	if out := ran(t, "knowledge", "status"); !strings.Contains(out, "\nSessions: 0 (0.0 MB), not kept: ") {
+		t.Error(out)
+	}
+	logs, err := filepath.Glob(filepath.Join(dir, "data", "logs", "briefings", "*"))
+	if err != nil || len(logs) != 1 {
+		t.Fatal(logs, err)
+	}
+	for _, ago := range []time.Duration{6 * 24 * time.Hour, 8 * 24 * time.Hour} {
+		text, err := os.ReadFile(logs[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		then := time.Now().UTC().Add(-ago).Format("2006-01-02")
+		moved := strings.ReplaceAll(string(text), `"at":"`+time.Now().UTC().Format("2006-01-02"), `"at":"`+then)
+		written(t, strings.Replace(logs[0], time.Now().UTC().Format("2006-01-02"), then, 1), []string{moved})
+		if err := os.Remove(logs[0]); err != nil {
+			t.Fatal(err)
+		}
+		if got := begin("s4" + then); got != (ago > 7*24*time.Hour) {
+			t.Error(ago, got)
+		}
+		for _, name := range []string{logs[0], strings.Replace(logs[0], time.Now().UTC().Format("2006-01-02"), then, 1)} {
+			_ = os.Remove(name)
+		}
+		written(t, logs[0], []string{string(text)})
+	}
+	ran(t, "session", "off")
+	if err := os.RemoveAll(filepath.Join(dir, "data", "logs")); err != nil {
+		t.Fatal(err)
+	}
+	if begin("s5") {
+		t.Error("asked where sessions are off")
+	}
+	sessionsOn(t, dir)
+	if out := ran(t, "knowledge", "health"); !strings.Contains(out, "\nSessions: 0 (0.0 MB), kept since 2026-01-01") {
+		t.Error(out)
+	}
+}
+
 // Nothing is kept without consent, or when that is switched off, or of another project; and an erased session stays away.
 func TestHooksKeepNothingThatIsNotWanted(t *testing.T) {
 	c := clientSessions[0]

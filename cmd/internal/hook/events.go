@@ -247,6 +247,9 @@ func (c Call) find(ctx context.Context, v ProjectView, in input, s *Session) (a 
 	case SessionStart:
 		a.source = in.text("source", "trigger")
 		a.text, a.facts, err = v.Briefing(ctx)
+		if x, ok := v.(askingView); ok && err == nil && a.source != "compact" {
+			a.list = x.AskForSessions()
+		}
 	case SubagentStart:
 		a.source = in.text("agent_id", "subagent_id", "agent_type", "subagent_type")
 		if a.text, a.facts, err = v.Briefing(ctx); err == nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -24,6 +25,28 @@ const (
 type keepingView interface {
 	Keeps() bool
 	Keep(ctx context.Context, x saying) error
+}
+
+// askingView is a [ProjectView] that knows whether somebody is to be asked for the consent to keep sessions.
+type askingView interface{ AskForSessions() []Notice }
+
+const (
+	askID    = "sessions-not-kept"
+	askEvery = 7 * 24 * time.Hour
+)
+
+// AskForSessions is the last line of a briefing, once a week, where an earlier version connected a client: what is said
+// is not kept, since nobody has agreed to it.
+func (p *Stores) AskForSessions() []Notice {
+	s := p.session
+	if s.event.Session == "" || p.Unasked == nil || !exists(filepath.Join(s.data, recordName)) || !p.Unasked() {
+		return nil
+	}
+	week, err := readLog(s.data, s.project, s.event.At.Add(-askEvery))
+	if err != nil || slices.ContainsFunc(week, func(x SessionEvent) bool { return slices.Contains(x.Shown, askID) }) {
+		return nil
+	}
+	return []Notice{{ID: askID, Text: "What is said in sessions is not kept: lean-ctx was connected by a version that did not keep it. The user can have it kept, on this machine alone: lean-ctx session on"}}
 }
 
 // saying is what an event tells of what was said.

@@ -43,6 +43,8 @@ type Stores struct {
 	Close  func() error // all that were opened
 	// Sessions opens what was said in the project's sessions; nil without an error: they are not kept.
 	Sessions func() (*session.Store, error)
+	// Unasked reports whether nobody was asked yet whether sessions may be kept on this machine.
+	Unasked func() bool
 
 	session   *Session
 	sessions  *session.Store // nil until an event needs them
