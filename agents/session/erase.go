@@ -47,6 +47,28 @@ func (s *Store) Erase(ctx context.Context, list []*Record) error {
 	return errors.Join(err, f.Close(), s.removeIndex())
 }
 
+// Expire erases the sessions of which nothing was taken in for as long as they are to be kept.
+func (s *Store) Expire(ctx context.Context) error {
+	days := s.options.Days
+	if days <= 0 {
+		return nil
+	}
+	targets, err := s.targets()
+	if err != nil {
+		return err
+	}
+	var old []*Record
+	for _, t := range targets {
+		if t.modified.After(s.options.Now().AddDate(0, 0, -days)) {
+			continue // the usual case: nothing is read
+		}
+		if r, err := s.read(t.file); err == nil {
+			old = append(old, r)
+		}
+	}
+	return s.Erase(ctx, old)
+}
+
 // removeIndex removes the text index. The next search makes it again.
 func (s *Store) removeIndex() error { return os.RemoveAll(filepath.Join(s.dir, indexName)) }
 

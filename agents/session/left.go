@@ -33,7 +33,7 @@ func (s *Store) TakeInLeft(ctx context.Context, given []Source, except string, m
 	for _, list := range [][]Source{given, latest} {
 		looked := 0
 		for _, x := range list {
-			if seen[x.Path] || looked == maxLeft || !s.Keeps(x.Client, x.Path) {
+			if seen[x.Path] || transcript.IsCompressed(x.Path) || looked == maxLeft || !s.Keeps(x.Client, x.Path) {
 				continue
 			}
 			seen[x.Path] = true

@@ -30,7 +30,7 @@ type pause struct {
 const pausesName = "paused.jsonl"
 
 func transcriptKey(client, path string) string {
-	h := sha256.Sum256([]byte(client + "\x00" + path))
+	h := sha256.Sum256([]byte(client + "\x00" + transcript.Plain(path)))
 	return hex.EncodeToString(h[:8])
 }
 

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"leanctx/formats/transcript"
 	"leanctx/internal/secret"
 )
@@ -437,5 +439,81 @@ func TestASubagentHearsNoUser(t *testing.T) {
 		if x.Role == transcript.User || x.Text != "" {
 			t.Errorf("%+v", x)
 		}
+	}
+}
+
+// A session goes when it was kept for as long as it is to be, and does not come back.
+func TestAnOldSessionGoes(t *testing.T) {
+	s, path := open(t), fixture(t, "claude-code-2.1.197/session.jsonl", sessionName)
+	id := take(t, s, path, 0).ID
+	s.options.Days = 30
+	for _, days := range []int{29, 31} {
+		s.options.Now = func() time.Time { return time.Now().AddDate(0, 0, days) }
+		if err := s.Expire(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Find(id); (err == nil) != (days < 30) {
+			t.Error(days, err)
+		}
+	}
+	if _, err := s.TakeIn(t.Context(), "claude-code", path, 0); !errors.Is(err, ErrErased) {
+		t.Error(err)
+	}
+	s.options.Days = 0
+	if err := s.Expire(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A rollout that Codex has compressed is the session that it was before, and is read once.
+func TestACompressedTranscriptIsTheSameSession(t *testing.T) {
+	plain := fixture(t, "codex-0.171.0/session.jsonl", "rollout-2026-11-22T14-05-00-019f8aa1-c3a4-7c2e-9d11-0123456789ab.jsonl")
+	text, err := os.ReadFile(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	enc, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	squeezed := put(t, filepath.Join(t.TempDir(), filepath.Base(plain)+".zst"), string(enc.EncodeAll(text, nil)))
+	whole, s := open(t), open(t)
+	want, err := whole.TakeIn(t.Context(), "codex", plain, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := s.TakeIn(t.Context(), "codex", plain, 1)
+	if err != nil || !first.More {
+		t.Fatal(first, err)
+	}
+	for i := range 2 {
+		rest, err := s.TakeIn(t.Context(), "codex", squeezed, 0)
+		if err != nil || rest.ID != want.ID || rest.Again || i == 0 && first.Turns+rest.Turns != want.Turns || i == 1 && rest.Turns != 0 {
+			t.Error(first, rest, want, err)
+		}
+	}
+	if _, err := s.TakeIn(t.Context(), "codex", put(t, filepath.Join(t.TempDir(), "rollout-x.jsonl.zst"), "no zstd"), 0); err == nil {
+		t.Error("a broken file was read")
+	}
+}
+
+func TestASessionAsMarkdown(t *testing.T) {
+	s, path := open(t), fixture(t, "claude-code-2.1.197/session.jsonl", sessionName)
+	id := take(t, s, path, 0).ID
+	x, err := s.Show(t.Context(), Reading{ID: id, MD: true})
+	if err != nil || len(x.Turns) != 20 || x.Next != 0 {
+		t.Fatal(err, len(x.Turns))
+	}
+	text := x.Text()
+	for _, want := range []string{"# Add RouteCount", "\n## #1 user, 2026-11-", "\n```\n", "\nBash (failed)\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
+	}
+	if fence := fenceAround("a ```` b"); fence != "`````" {
+		t.Error(fence)
+	}
+	if x, err = s.Show(t.Context(), Reading{ID: id, MD: true, At: 4, Limit: 3}); err != nil || len(x.Turns) != 3 {
+		t.Error(err, len(x.Turns))
 	}
 }

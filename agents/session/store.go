@@ -52,6 +52,7 @@ type Options struct {
 	Rel     func(path string) (string, bool) // a path from the project's root; nil, or false: as it is
 	Own     func(client, path string) bool   // a transcript lies where its client keeps them; nil: all do
 	Prompts bool                             // keep only what users said
+	Days    int                              // for how long a session is kept after its last turn; 0: until it is erased
 	Now     func() time.Time                 // nil: time.Now
 }
 
@@ -159,7 +160,7 @@ func (s *Store) transcriptName(client, path string) (file string, own bool) {
 // fileName is the name of the file of a session, without its ending. given is the transcript's path, or else the
 // client's name of the session. Two names are never one file, not where case does not count either.
 func fileName(client, given string) string {
-	name := filepath.Base(filepath.FromSlash(given))
+	name := transcript.Plain(filepath.Base(filepath.FromSlash(given)))
 	for _, ending := range []string{".jsonl", ".json"} {
 		name = strings.TrimSuffix(name, ending)
 	}

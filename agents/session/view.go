@@ -202,6 +202,8 @@ type Reading struct {
 	Query string `json:"query,omitempty" long:"true" jsonschema:"the turns that match these words best"`
 	Turns string `json:"turns,omitempty" enum:"outline,all" jsonschema:"outline (default), or all turns in pages"`
 	Limit int    `json:"limit,omitempty" jsonschema:"most turns to show (default 10, a page 40)"`
+
+	MD bool `json:"md,omitempty" mcp:"-" jsonschema:"the turns as Markdown; all of them, unless at, query or limit choose some"`
 }
 
 // Shown is a session, or turns of it.
@@ -212,6 +214,7 @@ type Shown struct {
 	Next    int      `json:"next,omitempty"` // the first turn of the next page
 
 	header Header
+	md     bool
 }
 
 // Outline is what happened in a session, from its [Fold].
@@ -242,9 +245,12 @@ func (s *Store) Show(ctx context.Context, q Reading) (out Shown, err error) {
 	if err != nil {
 		return out, err
 	}
-	out.Session, out.header = r.summary(), r.Header
+	out.Session, out.header, out.md = r.summary(), r.Header, q.MD
 	standard := 10
-	if q.Turns == "all" {
+	if q.MD && q.Query == "" && (q.At == 0 || q.Turns == "all") {
+		standard, q.Turns = r.Fold.Turns, "all"
+	}
+	if q.Turns == "all" && !q.MD {
 		standard = 40
 	}
 	if q.Limit, err = refusal.Limit(q.Limit, standard); err != nil {
@@ -291,11 +297,17 @@ func (s *Store) Show(ctx context.Context, q Reading) (out Shown, err error) {
 const outlineBytes = 1600
 
 // Text is the session as people and models read it.
-func (x Shown) Text() string {
+func (x Shown) Text() string { return x.TextIn(prose.MCP) }
+
+// TextIn is Text with the next calls in the caller's syntax.
+func (x Shown) TextIn(call prose.Syntax) string {
+	if x.md {
+		return x.markdown()
+	}
 	var b strings.Builder
 	b.WriteString(x.Session.line())
 	if x.Outline != nil {
-		rest := fmt.Sprintf("\nTurns: %d. Read on: session id=%s with at=N, query=WORDS or turns=all.", x.Session.Turns, x.Session.ID) + dataOnly
+		rest := fmt.Sprintf("\nTurns: %d. Read on with %s, %s or %s.", x.Session.Turns, call("", "at", "N"), call("", "query", "WORDS"), call("", "turns", "all")) + dataOnly
 		for most := 12; ; most-- {
 			text := x.Outline.text(most)
 			if b.Len()+len(text)+len(rest) <= outlineBytes || most == 1 {
@@ -313,7 +325,7 @@ func (x Shown) Text() string {
 		b.WriteString("\n" + x.Turns[i].text())
 	}
 	if x.Next > 0 {
-		fmt.Fprintf(&b, "\nMore: session id=%s turns=all at=%d", x.Session.ID, x.Next)
+		fmt.Fprintf(&b, "\nMore: %s", call("", "id", x.Session.ID, "turns", "all", "at", x.Next))
 	}
 	b.WriteString(dataOnly)
 	return b.String()

@@ -42,7 +42,7 @@ func TestListOutlineAndTurns(t *testing.T) {
 		{Reading{ID: id[:5], At: 3, Limit: 2}, []string{"#2 ", "#3 2026-11-28 08:27 tool Bash (failed) sh check.sh:\n"}},
 		{Reading{ID: id + "#3", Limit: 1}, []string{"#3 "}},
 		{Reading{ID: id, Query: "limit MB"}, []string{"#17 2026-11-28 08:27 user:\n  No, the limit is 250 MB."}},
-		{Reading{ID: id, Turns: "all", Limit: 5}, []string{"#5 ", "More: session id=" + id + " turns=all at=6"}},
+		{Reading{ID: id, Turns: "all", Limit: 5}, []string{"#5 ", "More: id=" + id + " turns=all at=6"}},
 	} {
 		got, err := s.Show(t.Context(), x.q)
 		if err != nil {

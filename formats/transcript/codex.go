@@ -20,7 +20,7 @@ import (
 func codex() *client {
 	return &client{
 		name: "codex", line: codexLine, folder: ".codex/sessions", below: "sessions",
-		matches: func(rel string) bool { return strings.HasSuffix(rel, ".jsonl") },
+		matches: func(rel string) bool { return strings.HasSuffix(Plain(rel), ".jsonl") }, // those of a week ago are compressed
 	}
 }
 

@@ -3,7 +3,6 @@ package transcript
 import (
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -65,7 +64,7 @@ func geminiLine(r *reading, line []byte) {
 func geminiDocument(r *reading, all []byte) { geminiLine(r, all) }
 
 // document reads a transcript that is one JSON document. It is rewritten whole, so all of it is read again.
-func (r *reading) document(f *os.File, size, most int64) error {
+func (r *reading) document(f io.ReaderAt, size, most int64) error {
 	if size == r.place.Offset && !r.counts.Again {
 		return nil
 	}

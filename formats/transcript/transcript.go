@@ -39,6 +39,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // The roles of a turn.
@@ -158,11 +160,19 @@ func Read(ctx context.Context, client, path string, from Place, most int64, each
 	if !ok {
 		return from, Counts{}, fmt.Errorf("no transcripts of %q are known", client)
 	}
-	f, size, err := open(path)
+	file, size, err := open(path)
 	if err != nil {
 		return from, Counts{}, err
 	}
-	defer f.Close()
+	defer file.Close()
+	var f io.ReaderAt = file
+	if IsCompressed(path) {
+		text, err := decompressed(file)
+		if err != nil {
+			return from, Counts{}, fmt.Errorf("%s: %w", path, err)
+		}
+		f, size = bytes.NewReader(text), int64(len(text))
+	}
 	r := &reading{client: c, path: path, place: from, each: each}
 	if !r.same(f, size) {
 		r.place, r.counts.Again = Place{}, true
@@ -214,6 +224,32 @@ func open(path string) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
+// compressed is the ending of a transcript that its client has compressed, since it is old. Its text is the same.
+const compressed = ".zst"
+
+// IsCompressed reports whether a client has compressed a transcript. Nothing is added to one.
+func IsCompressed(path string) bool { return strings.HasSuffix(path, compressed) }
+
+// Plain is the path of a transcript before it was compressed.
+func Plain(path string) string { return strings.TrimSuffix(path, compressed) }
+
+// maxDecompressed is the longest text of a compressed transcript that is read, in bytes: it is held in memory.
+const maxDecompressed = 256 << 20
+
+// decompressed is the text of a compressed transcript.
+func decompressed(f io.Reader) ([]byte, error) {
+	in, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxDecompressed))
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	text, err := io.ReadAll(io.LimitReader(in, maxDecompressed+1))
+	if err == nil && len(text) > maxDecompressed {
+		err = fmt.Errorf("more than %d MiB when decompressed", maxDecompressed>>20)
+	}
+	return text, err
+}
+
 // reading is one call of Read.
 type reading struct {
 	client *client
@@ -226,7 +262,7 @@ type reading struct {
 }
 
 // same reports whether the bytes before the place are those that were read.
-func (r *reading) same(f *os.File, size int64) bool {
+func (r *reading) same(f io.ReaderAt, size int64) bool {
 	if r.place.Offset == 0 {
 		return true
 	}
@@ -234,13 +270,13 @@ func (r *reading) same(f *os.File, size int64) bool {
 	return err == nil && r.place.Offset <= size && sum == r.place.Sum
 }
 
-func (r *reading) sum(f *os.File) (err error) {
+func (r *reading) sum(f io.ReaderAt) (err error) {
 	r.place.Sum, err = sumBefore(f, r.place.Offset)
 	return err
 }
 
 // sumBefore is the checksum of the bytes before an offset.
-func sumBefore(f *os.File, offset int64) (string, error) {
+func sumBefore(f io.ReaderAt, offset int64) (string, error) {
 	if offset == 0 {
 		return "", nil
 	}
@@ -253,7 +289,7 @@ func sumBefore(f *os.File, offset int64) (string, error) {
 }
 
 // lines reads a file of one JSON object a line.
-func (r *reading) lines(ctx context.Context, f *os.File, size, most int64) error {
+func (r *reading) lines(ctx context.Context, f io.ReaderAt, size, most int64) error {
 	began := r.place.Offset
 	in := bufio.NewReaderSize(io.NewSectionReader(f, began, size-began), 256<<10)
 	var line []byte
@@ -487,6 +523,9 @@ func ClientOf(path string) string {
 		if strings.Contains(slashed, "/"+c.folder+"/") {
 			return c.name
 		}
+	}
+	if IsCompressed(path) {
+		return "codex" // no other client compresses
 	}
 	f, _, err := open(path)
 	if err != nil {

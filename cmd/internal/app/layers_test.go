@@ -101,6 +101,7 @@ var mayImport = map[string][]string{
 var onlyIn = map[string][]string{
 	"github.com/nats-io/nats.go":             {"internal/journal/jetstream"},
 	"github.com/nats-io/nkeys":               {"internal/journal/jetstream"},
+	"github.com/klauspost/compress":          {"formats/transcript"},
 	"github.com/nats-io/nats-server/":        {"internal/journal/jetstream/natsserver"},
 	"github.com/go-json-experiment/":         {"formats", "internal/journal", "internal/prose"},
 	"github.com/blevesearch/":                {"cmd/measure", "knowledge/index", "knowledge/words"},

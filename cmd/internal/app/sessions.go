@@ -42,6 +42,7 @@ func (w projectStores) sessions() (*session.Store, error) {
 			Own:     w.ownTranscript,
 			Rel:     func(path string) (string, bool) { return relativeIn(roots, path) },
 			Prompts: settings.Sessions == config.SessionsPrompts,
+			Days:    settings.SessionsDays,
 		}), nil
 	})
 }

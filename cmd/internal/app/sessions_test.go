@@ -127,6 +127,25 @@ func TestWhatAKilledClientLeftIsKept(t *testing.T) {
 	}
 }
 
+// A shell completes a session's id.
+func TestIDsOfSessionsAreCompleted(t *testing.T) {
+	dir := home(t)
+	sessionsOn(t, dir)
+	c := clientSessions[0]
+	lines, path := transcribed(t, dir, c.fixture, c.place)
+	written(t, path, lines)
+	ran(t, "session", "import", "claude-code")
+	id := sessionsOf(t)[0].ID
+	for _, command := range []string{"show", "erase"} {
+		if out := ran(t, "__complete", "session", command, ""); !strings.Contains(out, id+"\t2026-11-28 Add RouteCount to Router.") {
+			t.Error(command, out)
+		}
+	}
+	if out := ran(t, "__complete", "session", "import", ""); !strings.Contains(out, "gemini") {
+		t.Error(out)
+	}
+}
+
 // A subagent is a session of its own.
 func TestHooksKeepSubagents(t *testing.T) {
 	dir := home(t)

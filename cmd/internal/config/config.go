@@ -28,6 +28,7 @@
 //	  "auto_diary": true,              // false: hooks write no diary entry when a session ends
 //	  "hooks": true,                   // false: hooks say nothing
 //	  "sessions": "full",              // "prompts": keep only what users said; "off": nothing
+//	  "sessions_days": 0,              // remove a session so many days after its last turn was kept; 0: never
 //	  "sensitive": [{"id": "ticket", "pattern": "SEC-[0-9]{6}"}]
 //	}
 //

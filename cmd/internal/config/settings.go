@@ -44,6 +44,7 @@ type Settings struct {
 	AutoDiary          bool          `json:"auto_diary"`          // hooks may end a session with a diary entry
 	Hooks              bool          `json:"hooks"`               // hooks may say something
 	Sessions           string        `json:"sessions"`            // what is kept of clients' sessions
+	SessionsDays       int           `json:"sessions_days"`       // for how many days a session is kept; 0: until it is erased
 	Sensitive          []secret.Rule `json:"sensitive"`           // the user's
 	Brought            []secret.Rule `json:"-"`                   // the project's; which of them count is found out when they are needed
 	Warnings           []string      `json:"-"`                   // unknown keys of the user's file
@@ -65,6 +66,7 @@ var wants = map[string]string{
 	"auto_diary":           "must be true or false",
 	"hooks":                "must be true or false",
 	"sessions":             `must be "full", "prompts" or "off"`,
+	"sessions_days":        "must be a number of days, 0 for ever",
 	sensitiveKey:           `must be a list of {"id": …, "pattern": …}`,
 }
 
@@ -90,6 +92,14 @@ var narrow = map[string]func(project *Settings, user Settings) (opens string){
 		wider := s.Sessions
 		s.Sessions = user.Sessions
 		return fmt.Sprintf("cannot be %q", wider)
+	},
+	// A clone does not remove what was said here.
+	"sessions_days": func(s *Settings, user Settings) string {
+		if s.SessionsDays == user.SessionsDays {
+			return ""
+		}
+		s.SessionsDays = user.SessionsDays
+		return "is for the user's configuration"
 	},
 }
 
@@ -252,6 +262,9 @@ func (s *Settings) read(c *Config, path string, brought bool) (members map[strin
 	}
 	if !slices.Contains(sessionValues, s.Sessions) {
 		return nil, &refusal.HintError{Problem: fmt.Sprintf("%s: sessions %s, not %q", path, wants["sessions"], s.Sessions), Hint: "fix the file"}
+	}
+	if s.SessionsDays < 0 {
+		return nil, &refusal.HintError{Problem: fmt.Sprintf("%s: sessions_days %s, not %d", path, wants["sessions_days"], s.SessionsDays), Hint: "fix the file"}
 	}
 	if brought {
 		return members, nil

@@ -126,6 +126,7 @@ func TestProjectOnlyNarrows(t *testing.T) {
 	var closed, open Settings
 	closed.Worktrees, open.Worktrees = Isolate, Share
 	closed.Sessions, open.Sessions = SessionsOff, SessionsFull
+	closed.SessionsDays, open.SessionsDays = 90, 1 // fewer days remove what the user has kept
 	kind := reflect.TypeFor[Settings]()
 	for i := range kind.NumField() {
 		key := kind.Field(i).Tag.Get("json")

@@ -259,7 +259,7 @@ func (p *Stores) Keep(ctx context.Context, x saying) (err error) {
 		_, err = store.TakeIn(ctx, x.client, x.transcript, x.most)
 	}
 	if x.left && err == nil {
-		err = p.keepLeft(ctx, x)
+		err = errors.Join(p.keepLeft(ctx, x), store.Expire(ctx))
 	}
 	return err
 }
