@@ -29,7 +29,8 @@ import (
 // Bounds of what a question about the past looks at.
 const (
 	maxPastFacts    = 60
-	maxPastVersions = 40 // of a fact, those with words of the question first
+	maxPastOver     = 500 // facts that have no value any more, where neither words nor what is true now lead to an answer
+	maxPastVersions = 40  // of a fact, those with words of the question first
 )
 
 // pastFact is a fact that a question about the past may mean, with all that it ever was.
@@ -80,6 +81,8 @@ type pastReader struct {
 	*lookup
 	asks    *language.Past
 	present Recalled // what the question finds when it is read as any other
+	over    bool     // the facts without a value now are looked at, and no others
+	encoder string   // that the question was compared by, "" for by words alone
 
 	query  query
 	facts  []*pastFact // the likeliest first
@@ -112,13 +115,27 @@ func (l *lookup) past(ctx context.Context, asks *language.Past, each []language.
 		return l.changes(ctx, asks, present)
 	}
 	r := pastReader{lookup: l, asks: asks, present: present}
-	if err := r.find(ctx); err != nil {
-		return present, err
-	}
-	if found, ok := r.answer(ctx); ok {
-		return found, nil
+	if found, ok, err := r.read(ctx); ok || err != nil {
+		return found, err
 	}
 	return present, nil
+}
+
+// read answers the question from the facts that it means by their words, or by what they say now. Where that is nothing, those
+// that say nothing now are compared by meaning: they have no vectors, so those are made.
+func (r *pastReader) read(ctx context.Context) (found Recalled, ok bool, err error) {
+	if err = r.find(ctx); err != nil {
+		return found, false, err
+	}
+	if found, ok = r.answer(ctx); ok || r.encoder == "" || r.asks.Old+r.asks.New != "" || r.present.firm()+len(r.present.Missing) > 0 {
+		return found, ok, nil
+	}
+	r.over = true
+	if err = r.find(ctx); err != nil {
+		return found, false, err
+	}
+	found, ok = r.byMeaning()
+	return found, ok, nil
 }
 
 // several answers several questions: each by itself, under one first line. ok is false where not each of them has an answer of
@@ -131,12 +148,9 @@ func (l *lookup) several(ctx context.Context, each []language.Past) (out Recalle
 			return out, false, nil
 		}
 		r := pastReader{lookup: l, asks: &asks}
-		if err := r.find(ctx); err != nil {
+		found, ok, err := r.read(ctx)
+		if err != nil || !ok || found.firm() == 0 {
 			return out, false, err
-		}
-		found, ok := r.answer(ctx)
-		if !ok || found.firm() == 0 {
-			return out, false, nil
 		}
 		first := found.Facts[0].ID
 		if told[first] {
@@ -235,11 +249,25 @@ func (r *pastReader) findOnce(ctx context.Context) (err error) {
 	if m != nil && m.nearest != nil {
 		defer func() { cancel(); _, _ = m.nearest() }()
 	}
+	if r.encoder = ""; m != nil && m.each[0] != nil {
+		r.encoder = m.encoder.Name
+	}
 	return r.store.log.Search(ctx, func(k state.Reader, x *state.Index) error {
 		if r.query, err = r.lookup.query(r.store.at(k.At)); err != nil {
 			return err
 		}
 		r.facts, r.looked = nil, nil
+		if r.over {
+			if err := one.parsed.Resolve(corpus{ctx, x}); err != nil {
+				return err
+			}
+			for _, n := range k.Over(r.query.now, maxPastOver) {
+				if vs := k.Versions(n); r.permits(vs) {
+					r.facts = append(r.facts, r.factOf(vs, one.parsed))
+				}
+			}
+			return r.weigh(ctx, x, one.parsed, m)
+		}
 		if err := r.gather(ctx, k, x, one.parsed, m); err != nil {
 			return err
 		}

@@ -33,6 +33,14 @@ const (
 	markPlanned   = "planned"
 )
 
+// headers begin the first line of an answer, where that needs no more than what is asked.
+var headers = map[language.PastKind]string{
+	language.AsksEarlier: "Earlier values", language.AsksFirst: "The first value", language.AsksAll: "All values so far", language.AsksEver: "Ever",
+	language.AsksSince: "Since when", language.AsksUntil: "Until when", language.AsksWho: "Who said so", language.AsksStill: "Still",
+}
+
+const holdsYet = "Until when: it holds yet"
+
 // leastMeant is how likely a question must mean a fact or a value to be answered from its past.
 const (
 	leastMeant  = .45
@@ -59,6 +67,54 @@ func (r *pastReader) answer(ctx context.Context) (out Recalled, ok bool) {
 		return r.ever()
 	}
 	return r.ofValue()
+}
+
+// How near by meaning a fact without a value must be to be told where no words lead to it, and how much nearer than the ones
+// that are not told. A nearer one is a firm answer. In a store of 380 such facts nothing that was known came nearer to a
+// question than .35, nor led by more than .06, unless they had words in common.
+const (
+	leastNear, leastLead = .3, .08
+	firmNear, firmLead   = .45, .15
+	maxByMeaning         = 2
+)
+
+// byMeaning answers from facts that have no value any more and are near the question by meaning.
+func (r *pastReader) byMeaning() (out Recalled, ok bool) {
+	var near []*pastVersion // of each fact the nearest, or the last of equals
+	for _, f := range r.facts {
+		var of *pastVersion
+		for _, v := range f.looked {
+			if v.at >= 0 && (of == nil || v.Cosine >= of.Cosine) {
+				of = v
+			}
+		}
+		if of != nil {
+			near = append(near, of)
+		}
+	}
+	slices.SortStableFunc(near, func(a, b *pastVersion) int { return cmp.Compare(b.Cosine, a.Cosine) })
+	n, lead := 0, 0.0
+	for n < min(maxByMeaning, len(near)) && near[n].Cosine >= leastNear {
+		if lead = near[n].Cosine; n+1 < len(near) {
+			lead -= near[n+1].Cosine
+		}
+		if n++; lead >= leastLead {
+			break
+		}
+	}
+	if n == 0 || lead < leastLead {
+		return out, false
+	}
+	for _, v := range near[:n] {
+		v.Score, v.Coverage = v.Cosine, 0
+	}
+	out = r.told(cmp.Or(headers[r.asks.Kind], "Earlier values"), near[:n]...)
+	out.Encoder = r.encoder
+	for i, v := range near[:n] {
+		out.Facts[i].Maybe = v.Cosine < firmNear || lead < firmLead
+	}
+	out.Total = out.firm()
+	return out, true
 }
 
 // told are the answers of an answer about the past, in their order, under a first line.
@@ -382,7 +438,7 @@ func (r *pastReader) ofFact() (out Recalled, ok bool) {
 		}
 		told = append(told, of...)
 	}
-	header := map[language.PastKind]string{language.AsksEarlier: "Earlier values", language.AsksFirst: "The first value", language.AsksAll: "All values so far"}[kind]
+	header := headers[kind]
 	if kind == language.AsksTimeline || kind == language.AsksCount {
 		var names []string
 		for _, f := range meant {
@@ -493,11 +549,11 @@ func (r *pastReader) ofValue() (out Recalled, ok bool) {
 	if v == nil || r.presentSays(v) {
 		return r.asPresent()
 	}
-	header := map[language.PastKind]string{language.AsksSince: "Since when", language.AsksUntil: "Until when", language.AsksWho: "Who said so", language.AsksStill: "Still"}[kind]
+	header := headers[kind]
 	if kind != language.AsksStill || v.holds(now) {
 		told := []*pastVersion{v}
 		if kind == language.AsksUntil && v.holds(now) {
-			header = "Until when: it holds yet"
+			header = holdsYet
 		}
 		return r.told(header, told...), true
 	}
@@ -537,7 +593,10 @@ func (r *pastReader) asPresent() (out Recalled, ok bool) {
 		return out, false
 	}
 	out = r.present
-	header := map[language.PastKind]string{language.AsksSince: "Since when", language.AsksUntil: "Until when: it holds yet", language.AsksWho: "Who said so", language.AsksStill: "Still"}[r.asks.Kind]
+	header := headers[r.asks.Kind]
+	if r.asks.Kind == language.AsksUntil {
+		header = holdsYet
+	}
 	out.Read = &Reading{Kind: r.asks.Kind, Subject: r.asks.Subject, header: header}
 	if r.asks.Kind == language.AsksWho {
 		for i := range out.Facts {
@@ -563,7 +622,7 @@ func (r *pastReader) ever() (out Recalled, ok bool) {
 		return out, false
 	}
 	slices.SortStableFunc(told, func(a, b *pastVersion) int { return cmp.Compare(b.Coverage+b.adds, a.Coverage+a.adds) })
-	return r.told("Ever", told...), true
+	return r.told(headers[language.AsksEver], told...), true
 }
 
 func quote(v *pastVersion) string { return fact.TrustIn(v.Version).Quote(v.Value) }

@@ -2,12 +2,14 @@ package knowledge_test
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"leanctx/embed"
 	. "leanctx/knowledge"
 	"leanctx/knowledge/transfer"
 )
@@ -215,4 +217,38 @@ func TestThePastOfAStoreOfAnEarlierVersion(t *testing.T) {
 	answersEach(t, v1, map[string]string{
 		"which cache did we use before Valkey": "Redis 7",
 	})
+}
+
+// TestAnEndedFactIsFoundByMeaningAlone: neither words nor a present value lead to it. What is less near is told as such.
+func TestAnEndedFactIsFoundByMeaningAlone(t *testing.T) {
+	encoders := &embed.Models{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)}
+	s := pastStore(t, &Options{Encoders: encoders})
+	for _, a := range []Assertion{
+		{Category: "legal", Key: "counsel", Value: "Baker and Sons are our lawyers", ValidFrom: "2021-02-01", ValidUntil: "2025-04-01"},
+		{Category: "hr", Key: "intern", Value: "Mira is our trainee for the summer", ValidFrom: "2025-06-01", ValidUntil: "2025-09-01"},
+		{Category: "ops", Key: "freezer", Value: "samples are kept in a freezer at -80 degrees", ValidFrom: "2024-02-01", ValidUntil: "2025-11-01"},
+	} {
+		s.remember(t, a)
+	}
+	check := func(s *story) {
+		t.Helper()
+		for question, want := range map[string][]string{
+			"which attorneys did we have previously": {"Earlier values, read from the question (showing 1/1):", "[legal/counsel]: Baker and Sons", "[valid 2021-02-01 → 2025-04-01]"},
+			"did we ever have an apprentice":         {"No facts matching", "maybe: [hr/intern]: Mira is our trainee", "[valid 2025-06-01 → 2025-09-01]"},
+			"did we ever sponsor a football club":    {"No facts matching"},
+		} {
+			answersInOrder(t, s, question, want)
+		}
+		if got := asked(t, s, "did we ever sponsor a football club"); len(got.Facts) > 0 && got.Facts[0].Past {
+			t.Error(got.Text())
+		}
+	}
+	check(s)
+	must[transfer.Imported](t)(transfer.Import(t.Context(), s.Store, transfer.Incoming{Data: strings.NewReader(subjects(500))}))
+	if err := s.Compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	cold := &story{dir: copied(t, s.dir), now: s.now} // it reads facts from the index
+	cold.open(t, &Options{Encoders: encoders})
+	check(cold)
 }

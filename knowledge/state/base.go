@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"cmp"
 	"compress/flate"
 	"context"
 	"encoding/json"
@@ -203,6 +204,49 @@ func (k Reader) Ended(since, now time.Time) (out []fact.ID) {
 		})
 	}
 	return out
+}
+
+// Over lists the facts that have no value at now, the present, and had one: at most so many, those that ended last first.
+func (k Reader) Over(now time.Time, most int) []fact.ID {
+	s := k.state
+	type over struct {
+		fact.ID
+		ended time.Time // zero: it lasts, or never was true
+	}
+	var out []over
+	add := func(n fact.ID, until *time.Time) {
+		if i := len(out) - 1; i < 0 || out[i].ID != n {
+			out = append(out, over{n, time.Unix(0, 0)})
+		}
+		switch last := &out[len(out)-1]; {
+		case fact.Before(now, until):
+			last.ended = time.Time{}
+		case !last.ended.IsZero() && until.After(last.ended):
+			last.ended = *until
+		}
+	}
+	for n, vs := range s.facts {
+		for _, v := range vs {
+			if fact.Believed(v) {
+				add(n, v.ValidUntil)
+			}
+		}
+	}
+	if s.base != nil {
+		s.base.summaries(func(n fact.ID, x fact.Summary) bool {
+			if _, changed := s.facts[n]; !changed {
+				add(n, x.Period.Until)
+			}
+			return true
+		})
+	}
+	out = slices.DeleteFunc(out, func(o over) bool { return o.ended.IsZero() })
+	slices.SortFunc(out, func(a, b over) int { return cmp.Or(b.ended.Compare(a.ended), a.Compare(b.ID)) })
+	names := make([]fact.ID, min(len(out), most))
+	for i := range names {
+		names[i] = out[i].ID
+	}
+	return names
 }
 
 // summaries gives those of the index.
