@@ -225,11 +225,13 @@ func (f *Folded) admit(inside, outside []*Line, h home, t *trust) {
 	var free []*Line
 	erased := f.erasures(inside)
 	for _, l := range f.bounded(outside) {
-		if !slices.ContainsFunc(l.subjects(), func(s string) bool { return f.guarded[s] }) && !f.takesPlace(l, h) {
+		by := slices.IndexFunc(erased, func(e *erasure) bool { return e.covers(l, l.erasable()) })
+		switch {
+		case !slices.ContainsFunc(l.subjects(), func(s string) bool { return f.guarded[s] }) && !f.takesPlace(l, h):
 			free = append(free, l)
-		} else if i := slices.IndexFunc(erased, func(e *erasure) bool { return e.covers(l, l.names()) }); i >= 0 {
-			f.Erased[l] = erased[i].line.Name // it goes like those inside
-		} else {
+		case by >= 0:
+			f.Erased[l] = erased[by].line.Name // it goes like those inside
+		default:
 			f.Held = append(f.Held, l)
 		}
 	}

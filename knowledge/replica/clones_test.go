@@ -251,7 +251,7 @@ func TestWhatWasErasedIsInNoClone(t *testing.T) {
 			t.Fatal(err)
 		}
 		origin.git("init", "-q", "--bare", "-b", "main")
-		strangers := rapid.IntRange(0, 3).Draw(t, "strangers") == 0
+		strangers := rapid.Bool().Draw(t, "strangers")
 		for i := range 3 {
 			m := newMachine(t, filepath.Join(here, fmt.Sprint(i)), time.Duration(rapid.IntRange(-20, 20).Draw(t, "skew"))*time.Minute)
 			m.alone = strangers

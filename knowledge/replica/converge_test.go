@@ -31,8 +31,9 @@ type machine struct {
 	calm  bool     // nothing is undone, erased or local, and no value is said twice
 	said  []string // what was acknowledged then
 
-	alone  bool            // it trusts nobody
-	trusts map[string]bool // the replicas that it trusts
+	alone   bool            // it trusts nobody
+	accepts bool            // a person takes in all that waits
+	trusts  map[string]bool // the replicas that it trusts
 }
 
 var start = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
@@ -63,7 +64,7 @@ func (m *machine) as(agent string) *knowledge.Store {
 func (m *machine) sync(t interface{ Fatalf(string, ...any) }) replica.Report {
 	m.clock = m.clock.Add(time.Second)
 	m.trustAll(t)
-	r, err := replica.Sync(context.Background(), m.store, replica.Options{Root: m.root})
+	r, err := replica.Sync(context.Background(), m.store, replica.Options{Root: m.root, Accept: m.accepts, ByUser: m.accepts})
 	if err != nil {
 		t.Fatalf("sync: %v", err)
 	}

@@ -194,6 +194,14 @@ func (e *erasure) covers(l *Line, names []string) bool {
 	return found
 }
 
+// erasable are the hashed names of the facts that a line is about, also of what is left of a renaming.
+func (l *Line) erasable() []string {
+	if l.Renamed != nil {
+		return []string{l.Renamed.From}
+	}
+	return l.names()
+}
+
 // keep drops the lines about erased facts, and those that their own writers erased since: whoever may not
 // erase another's line is obeyed by that one or not. lines are in order.
 func (f *Folded) keep(lines []*Line) (left []*Line) {
@@ -207,10 +215,7 @@ func (f *Folded) keep(lines []*Line) (left []*Line) {
 		return lines
 	}
 	for _, l := range lines {
-		names := l.names()
-		if l.Renamed != nil {
-			names = []string{l.Renamed.From}
-		}
+		names := l.erasable()
 		gone := withdrawn[ref{writer: l.writer, seq: l.seq}]
 		rename := gone != ""
 		for _, e := range all {

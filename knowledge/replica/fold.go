@@ -43,6 +43,7 @@ type Folded struct {
 	Erased       map[*Line]string // lines that do not count, since they are about an erased fact, with its hashed name
 	DuplicateIDs int              // ids that two different lines have
 
+	inOrder      []*Line          // all lines
 	versionLines map[string][]ref // by version: the lines that asserted it
 	disputeLines map[string][]ref // by dispute: the lines that asserted its value
 	linesAbout   map[string][]ref // by what they are about: see operation
@@ -88,8 +89,20 @@ func (f *Folded) takenIn(about string) bool {
 // about nothing inside or in h. The order of the slice does not matter.
 func Fold(lines []*Line, t *trust, h home) *Folded {
 	f := newFolded()
-	lines = f.ordered(lines)
-	inside, outside := f.part(lines, t)
+	f.inOrder = f.ordered(lines)
+	return f.fold(t, h)
+}
+
+// foldSome folds some of the lines of another fold. Their places and what their writers had read are those
+// among all lines: the lines that say so need not be among them.
+func foldSome(inOrder []*Line, t *trust, h home) *Folded {
+	f := newFolded()
+	f.inOrder = inOrder
+	return f.fold(t, h)
+}
+
+func (f *Folded) fold(t *trust, h home) *Folded {
+	inside, outside := f.part(f.inOrder, t)
 	if t != nil {
 		f.self = t.own
 	}

@@ -109,10 +109,16 @@ func TestStoreAndLogsOfAFormerVersion(t *testing.T) {
 		waits = append(waits, w.Line())
 	}
 	if r.New != 1 || !slices.Equal(waits, []string{
-		"[architecture/auth] 'OAuth2' would become 'SQLite' (d65b152e)", "[architecture/db] would be disputed by a removal or a rename (d65b152e: calls itself tool:cli)",
+		"[architecture/auth] 'OAuth2' would become 'SQLite' (d65b152e)", "[architecture/db] 'PostgreSQL 16' would end (d65b152e: calls itself tool:cli)",
 	}) {
 		t.Errorf("%s", r.Text())
 	}
 	want = slices.Insert(want, 7, "stack/lang=Go 1.26 by agent ?")
 	check("with what the former version wrote")
+	if _, err := replica.Sync(t.Context(), s, replica.Options{Root: root, Accept: true, ByUser: true}); err != nil {
+		t.Fatal(err)
+	}
+	want = slices.DeleteFunc(want, func(x string) bool { return strings.HasPrefix(x, "architecture/db=") })
+	want[0] = "architecture/auth=SQLite by agent"
+	check("a person took in what waited: it is what was named")
 }

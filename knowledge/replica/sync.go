@@ -798,12 +798,11 @@ func (p *plan) vouch(base *Folded) (out []*Line) {
 // fold folds all lines, accepts what waits if it may, and leaves out what is held.
 func (p *plan) fold(h home, o Options) error {
 	for asked := false; ; asked = true {
-		all := p.all()
-		p.folded = Fold(all, p.trusted, h)
+		p.folded = Fold(p.all(), p.trusted, h)
 		if p.trusted.stopped() {
 			return p.ctx.Err()
 		}
-		waiting, accept := p.folded.waiting(all, p.trusted, h)
+		waiting, accept := p.folded.waiting(p.trusted, h)
 		if p.report.Waiting = waiting; asked || len(waiting) == 0 || !o.Accept || o.Check { // what follows from it was not named
 			break
 		}

@@ -34,7 +34,7 @@ func (w Waiting) Line() string {
 // waiting finds what the held lines would change. accept are the lines that have to be accepted
 // for it, those about the same facts included. Held lines that would change nothing wait for
 // nobody.
-func (f *Folded) waiting(all []*Line, t *trust, h home) (out []Waiting, accept []*Line) {
+func (f *Folded) waiting(t *trust, h home) (out []Waiting, accept []*Line) {
 	if len(f.Held) == len(f.Over)+len(f.Home) {
 		return nil, nil
 	}
@@ -43,8 +43,11 @@ func (f *Folded) waiting(all []*Line, t *trust, h home) (out []Waiting, accept [
 		return slices.DeleteFunc(slices.Clone(lines), func(l *Line) bool { return over[l] })
 	}
 	held, outside := setOf(looked(f.Held)), setOf(f.outside)
-	about := together(looked(all), subjectsOf(looked(f.Held)))
-	now := Fold(about, t, h)
+	tied := setOf(together(looked(f.inOrder), subjectsOf(looked(f.Held))))
+	about := slices.DeleteFunc(slices.Clone(f.inOrder), func(l *Line) bool {
+		return !tied[l] && l.Op != opAccept && l.Renamed == nil // those name no fact: whose lines count, and what is left of a renaming
+	})
+	now := foldSome(about, t, h)
 	then := foldAs(about, t)
 	changed := map[string]string{} // by subject
 	shown := map[string]string{}
@@ -88,11 +91,22 @@ func (f *Folded) waiting(all []*Line, t *trust, h home) (out []Waiting, accept [
 	slices.SortStableFunc(out, func(a, b Waiting) int { return cmp.Compare(a.Fact, b.Fact) })
 	// What is accepted is what is named: no line that is only tied to it.
 	for _, l := range about {
-		if reach[l] || (held[l] || outside[l]) && l.changes(changed) {
+		if reach[l] || (held[l] || outside[l]) && l.changes(changed) || !l.guards && f.leftName(l, changed) {
 			accept = append(accept, l)
 		}
 	}
 	return out, accept
+}
+
+// leftName reports whether a line renamed an erased fact away from a name of which something changes. It
+// says that what was said under the name afterwards is about another fact.
+func (f *Folded) leftName(l *Line, changed map[string]string) bool {
+	r := l.renaming()
+	if _, erased := f.Erased[l]; r == nil || !erased && l.Op != opGone {
+		return false
+	}
+	_, ok := changed[factSubject(r.From)]
+	return ok
 }
 
 // changes reports whether one of some changed subjects is what a line changes, and not only one that it
@@ -159,10 +173,9 @@ func (g *groups) of(s string) string {
 	}
 }
 
-// foldAs folds lines as if a person had accepted all.
+// foldAs folds lines, which are in order, as if a person had accepted all.
 func foldAs(lines []*Line, t *trust) *Folded {
 	f := newFolded()
-	lines = f.ordered(lines)
 	f.part(lines, t)
 	for _, l := range lines {
 		if l.standing == outsider {
