@@ -427,7 +427,7 @@ func (r *pastReader) weigh(ctx context.Context, x *state.Index, parsed *recall.Q
 	}
 	compared := m.compared()
 	if m != nil {
-		if err := c.addVectors(ctx, &r.store.vectors, m.encoder, &vectors.Space{}); err != nil {
+		if err := c.addVectors(ctx, &r.store.vectors, m.encoder, &vectors.Space{}, 0); err != nil {
 			return err
 		}
 		compared.Vectors = m.each[:1]

@@ -619,17 +619,37 @@ func (l *lookup) candidates(ctx context.Context, k state.Reader, x *state.Index,
 		}
 		c.ranked = append(c.ranked, x)
 	}
-	if m != nil {
-		if err := c.addVectors(ctx, &l.store.vectors, m.encoder, space); err != nil {
-			return nil, err
-		}
+	if m == nil {
+		return c, nil
 	}
-	return c, nil
+	if l.pieces == nil {
+		return c, c.addVectors(ctx, &l.store.vectors, m.encoder, space, 0)
+	}
+	inTime, cancel := half(ctx)
+	defer cancel()
+	err := c.addVectors(inTime, &l.store.vectors, m.encoder, space, maxUnasked)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil { // words alone are better than nothing
+		l.meaning, err = nil, nil
+	}
+	return c, err
 }
 
 // maxUnasked is how many bytes of a value are read where nobody asked: a hook has no time, and what a value is about
 // stands at its beginning.
 const maxUnasked = 2 << 10
+
+// maxUnaskedWords is how many bytes of it are looked through for words, as far as the index on disk lacks it: a file may be
+// named later in a value.
+const maxUnaskedWords = 8 << 10
+
+// half is a context that ends when half of what is left of its time is over.
+func half(ctx context.Context) (context.Context, context.CancelFunc) {
+	end, limited := ctx.Deadline()
+	if !limited {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, time.Until(end)/2)
+}
 
 // appendHits appends the hits that the list has not.
 func appendHits(list, more []index.Hit) []index.Hit {
@@ -694,8 +714,8 @@ func candidateOf(v *fact.Version) recall.Candidate {
 }
 
 // addVectors gives the candidates their vectors. Those of names are made where that
-// takes no time: they are not kept.
-func (c *candidates) addVectors(ctx context.Context, x *vectorSync, e vectors.Encoding, space *vectors.Space) error {
+// takes no time: they are not kept. Of a text that has none yet, most bytes are encoded; 0: as many as of any.
+func (c *candidates) addVectors(ctx context.Context, x *vectorSync, e vectors.Encoding, space *vectors.Space, most int) error {
 	n := len(c.versions)
 	texts := make([]vectors.Text, 0, n)
 	to := make([]*[]float32, 0, n)          // where each goes
@@ -711,6 +731,9 @@ func (c *candidates) addVectors(ctx context.Context, x *vectorSync, e vectors.En
 			text.Sum, name = c.readings[i].sum, c.readings[i].name
 		} else {
 			text, name = meaning.Of(v), meaning.OfName(v)
+			if most > 0 {
+				text.Text = prose.Clip(text.Text, most)
+			}
 		}
 		texts, to = append(texts, text), append(to, &r.Vector)
 		versions = append(versions, v)

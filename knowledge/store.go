@@ -58,6 +58,7 @@ type Options struct {
 	WorkTrees   func() []string // lists the roots of the project's other work trees; may be nil
 	ProjectHash string
 	LongLived   bool             // a server: snapshots and archiving happen in the background
+	Unasked     bool             // a hook: nobody asked it, and it has little time. Of a value that the index lacks it reads the beginning
 	Now         func() time.Time // default time.Now
 	Redactor    *secret.Redactor // default: the built-in rules
 	Findings    Findings         // what diaries, scratchpad and tasks hold; may be nil
@@ -136,7 +137,12 @@ func Open(dir string, o *Options) (*Store, error) {
 	if c.opts.Logger == nil {
 		c.opts.Logger = slog.New(slog.DiscardHandler)
 	}
+	most := 0
+	if c.opts.Unasked {
+		most = maxUnaskedWords
+	}
 	log, err := state.Open(dir, &state.Options{
+		Most:        most,
 		ProjectRoot: c.opts.ProjectRoot, ProjectHash: c.opts.ProjectHash, LongLived: c.opts.LongLived,
 		Now: c.opts.Now, Logger: c.opts.Logger, Fault: c.opts.Fault, Team: c.opts.Team, Fence: c.opts.Fence,
 	})

@@ -724,13 +724,20 @@ func (r *pastReader) rest(from, to int, taken []bool) string {
 // maxSeveral is how many things a question may ask for at once.
 const maxSeveral = 4
 
-// several are the words that nothing took, one by one where "and" or a comma stands between them. It is nil for one thing.
+// owned are the words by which a thing belongs to the one named before: "the importer and its jobs" are asked for together.
+var owned = wordSet(`his her its their`)
+
+// several are the words that nothing took, one by one where "and" or a comma stands between them. It is nil for one thing, and
+// for several that are asked for together.
 func (r *pastReader) several(taken []bool) (out []string) {
 	from := 0
 	for i := range r.words {
 		ends := i+1 == len(r.words) || strings.ContainsAny(r.text[r.words[i].End:r.words[i+1].Start], ",;")
 		if w := r.word(i); !ends && w != "and" && w != "plus" {
 			continue
+		}
+		if len(out) > 0 && owned[r.word(from)] {
+			return nil
 		}
 		if rest := r.rest(from, i+1, taken); rest != "" {
 			out = append(out, rest)

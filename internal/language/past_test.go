@@ -72,6 +72,7 @@ func TestWhatAQuestionAsksOfThePast(t *testing.T) {
 		"who was the predecessor of Paolo":                                  {Kind: AsksBefore, New: "Paolo"},
 		"what was Nomad's predecessor":                                      {Kind: AsksBefore, New: "Nomad"},
 		"which billing tool and which tax tool did we use before Chargebee": {Kind: AsksBefore, Subject: "billing tool tax tool", Several: []string{"billing tool", "tax tool"}, New: "Chargebee"},
+		"how long did the importer and its jobs share a format":             {Kind: AsksUntil, Subject: "importer jobs share format"},
 		"how long was the README before it was cut to 250 lines":            {Kind: AsksBefore, Subject: "README", New: "cut 250 lines"},
 		"in the past how did we do backups":                                 {Kind: AsksEarlier, Subject: "backups"},
 		"in former times where were logs kept":                              {Kind: AsksEarlier, Subject: "logs"},

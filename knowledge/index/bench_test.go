@@ -27,7 +27,7 @@ func largeDoc(n, round int) index.Doc {
 	key := fmt.Sprintf("%s-%s-%d", words[0], words[1], n)
 	value := strings.Join(words, " ")
 	return index.Doc{
-		ID: category + "/" + key, Category: category, Key: key, Summary: make([]byte, 80), Value: []string{value}, Hashes: []string{fmt.Sprintf("%016x", r.Uint64())},
+		ID: category + "/" + key, Category: category, Key: key, Summary: make([]byte, 80), Value: []string{value}, Hashes: hashes(fmt.Sprintf("%016x", r.Uint64())),
 		Stored: fmt.Appendf(nil, `{"id":"%016x%016x","category":%q,"key":%q,"value":%q,"confidence":0.9,"valid_from":"2026-01-02T03:04:05Z","recorded_at":"2026-01-02T03:04:05.000000001Z","source":{"agent":"claude-code","session":"0123456789abcdef"}}`,
 			r.Uint64(), r.Uint64(), category, key, value),
 	}

@@ -92,7 +92,7 @@ func build(ctx context.Context, dir string, to Position, docs iter.Seq[Doc], ext
 		if err != nil {
 			return err
 		}
-		sealed.Size.add(analyse(&d))
+		sealed.Size.add(analyse(&d, 0))
 		summaries = appendSummary(summaries, d.ID, d.Summary)
 		if progress != nil && sealed.Size.Docs%1000 == 0 {
 			progress(sealed.Size.Docs)
@@ -277,7 +277,11 @@ func (m *manifest) apply(ctx context.Context, path string, g *generation, tail [
 			batch.Delete(d.ID)
 			continue
 		}
-		m.Size.add(d)
+		if d.short {
+			m.Size.add(analyse(&d.Doc, 0))
+		} else {
+			m.Size.add(d)
+		}
 		data, err := d.data()
 		if err == nil {
 			err = batch.Index(d.ID, data)

@@ -19,6 +19,9 @@ import (
 // Options are the options of an index. Nil and zero work.
 type Options struct {
 	Log *slog.Logger // nil: slog.Default()
+
+	// Most is how many bytes of a value are looked through in memory; 0: all. What is on disk has all.
+	Most int
 }
 
 // Index answers from the newest generation on disk and from what Apply brought since. It may be used by several
@@ -150,7 +153,7 @@ func (x *Index) Pending() int {
 func (x *Index) Apply(to Position, changed []Doc, removed []string) error {
 	cut := make([]*tailDoc, len(changed))
 	for i := range changed {
-		cut[i] = analyse(&changed[i])
+		cut[i] = analyse(&changed[i], x.options.Most)
 	}
 	for _, id := range removed {
 		cut = append(cut, &tailDoc{Doc: Doc{ID: id}, removed: true})
@@ -260,7 +263,12 @@ func (x *Index) Named(ctx context.Context, name string) ([]string, error) {
 
 // Hashed lists the IDs of the facts with a current value of this hash, in order.
 func (x *Index) Hashed(ctx context.Context, hash string) ([]string, error) {
-	return x.exactly(ctx, hashField, hash, func(d *tailDoc) bool { return slices.Contains(d.Hashes, hash) })
+	return x.exactly(ctx, hashField, hash, func(d *tailDoc) bool { return slices.Contains(d.hashes(), hash) })
+}
+
+// Holding lists the IDs of the facts with a current version of this id: one, or none.
+func (x *Index) Holding(ctx context.Context, version string) ([]string, error) {
+	return x.exactly(ctx, hashField, versionTerm(version), func(d *tailDoc) bool { return slices.Contains(d.Versions, version) })
 }
 
 // InRoom lists the IDs of the facts of a category, folded, in order.

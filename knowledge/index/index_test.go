@@ -19,8 +19,11 @@ import (
 // doc is a fact with a value of its own.
 func doc(category, key, value string) index.Doc {
 	return index.Doc{ID: category + "/" + key, Category: category, Key: key, Summary: []byte("of " + value), Value: []string{value},
-		Hashes: []string{"h" + value}, Stored: fmt.Appendf(nil, `{"key":%q,"value":%q}`, key, value)}
+		Hashes: hashes("h" + value), Versions: []string{"v" + value}, Stored: fmt.Appendf(nil, `{"key":%q,"value":%q}`, key, value)}
 }
+
+// hashes are those of a fact's values.
+func hashes(list ...string) func() []string { return func() []string { return list } }
 
 func position(seq uint64) index.Position {
 	return index.Position{Seq: seq, Checksum: "0badc0de"}
@@ -314,5 +317,39 @@ func TestPackedOnlyWhereItIsNeeded(t *testing.T) {
 	}
 	if text, err := x.Fact(t.Context(), d.ID); err != nil || string(text) != "packed" {
 		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// TestABriefLookAtTheTail: in memory only the beginning of a value is looked through where that was asked for; what is written
+// to disk has all of it, and so have the statistics.
+func TestABriefLookAtTheTail(t *testing.T) {
+	dir := t.TempDir()
+	whole, brief := open(t, t.TempDir(), nil), open(t, dir, &index.Options{Most: 64})
+	for i, at := range []*index.Index{whole, brief} {
+		if err := at.Apply(position(1), []index.Doc{doc("notes", "long", "beginning "+strings.Repeat("middle ", 20)+"ending")}, nil); err != nil {
+			t.Fatal(err)
+		}
+		for word, want := range map[string]int{"beginning": 1, "ending": 1 - i} {
+			if hits, err := at.Search(t.Context(), index.Query{Terms: terms(word)}); err != nil || len(hits) != want {
+				t.Errorf("%d: %s is found %d times, not %d: %v", i, word, len(hits), want, err)
+			}
+		}
+		if err := at.Sync(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := at.Apply(position(2), []index.Doc{doc("notes", "more", strings.Repeat("middle ", 20)+"finish")}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := at.Sync(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, word := range []string{"ending", "finish"} {
+		if hits, err := brief.Search(t.Context(), index.Query{Terms: terms(word)}); err != nil || len(hits) != 1 {
+			t.Errorf("%s is not on disk: %v %v", word, hits, err)
+		}
+	}
+	if a, b := whole.Length(index.Value), brief.Length(index.Value); a != b {
+		t.Errorf("values have %v words on average, not %v", b, a)
 	}
 }

@@ -28,9 +28,12 @@ type Doc struct {
 	Value     []string // the current value and planned ones
 	Former    []string // values of past versions: searched only if a query asks for them
 	Questions []string // that the fact answers
-	Hashes    []string // of the current values
+	Versions  []string // the ids of the current versions
 	Stored    []byte   // what Fact gives back
 	Summary   []byte   // what Summaries gives back; nil: nothing
+
+	// Hashes are those of the current values. They are made where they are needed: on disk, and for Hashed.
+	Hashes func() []string
 
 	// Pack makes Stored where it is needed: on disk, and for Fact. Nil: Stored is it.
 	Pack func() ([]byte, error)
@@ -43,6 +46,26 @@ func (d *Doc) stored() ([]byte, error) {
 	}
 	return d.Pack()
 }
+
+// hashes are those of the current values.
+func (d *Doc) hashes() []string {
+	if d.Hashes == nil {
+		return nil
+	}
+	return d.Hashes()
+}
+
+// versions are the ids of the current versions as they stand beside the hashes.
+func (d *Doc) versions() []string {
+	out := make([]string, len(d.Versions))
+	for i, id := range d.Versions {
+		out[i] = versionTerm(id)
+	}
+	return out
+}
+
+// versionTerm is no hash: none has a blank.
+func versionTerm(id string) string { return "id " + id }
 
 // Field is an analysed field.
 type Field int
@@ -83,7 +106,7 @@ const (
 	nameField     = "name" // ID, key and aliases, folded
 	categoryField = "in"   // the category, folded
 	tagField      = "tag"
-	hashField     = "hash"
+	hashField     = "hash" // and the ids of versions, see versionTerm
 	storedField   = "stored"
 )
 
@@ -124,7 +147,7 @@ func (d *Doc) data() (map[string]any, error) {
 		nameField:     d.names(),
 		categoryField: words.FoldName(d.Category),
 		tagField:      d.tags(),
-		hashField:     d.Hashes,
+		hashField:     append(d.hashes(), d.versions()...),
 		storedField:   string(stored),
 	}
 	for f, name := range fieldNames {

@@ -73,7 +73,9 @@ func someDoc(t *rapid.T) index.Doc {
 	d.Aliases = rapid.SliceOfN(rapid.SampledFrom(vocabulary), 0, 2).Draw(t, "aliases")
 	d.Questions = []string{strings.Join(words.Draw(t, "question"), " ")}
 	d.Former = []string{strings.Join(words.Draw(t, "former"), " ")}
-	d.Hashes = d.Hashes[:rapid.IntRange(0, 1).Draw(t, "hashes")]
+	if rapid.Bool().Draw(t, "without hashes") {
+		d.Hashes, d.Versions = nil, nil
+	}
 	if rapid.Bool().Draw(t, "retracted") {
 		d.Summary, d.Value = nil, nil
 	}
@@ -127,7 +129,7 @@ func (m *model) check(t *rapid.T) {
 		if d.Key == name || slices.Contains(d.Aliases, name) {
 			named = append(named, id)
 		}
-		if slices.Contains(d.Hashes, hash) {
+		if d.Hashes != nil && slices.Contains(d.Hashes(), hash) {
 			hashed = append(hashed, id)
 		}
 	}
@@ -137,6 +139,8 @@ func (m *model) check(t *rapid.T) {
 	same("Named "+name, ids, named, err)
 	ids, err = m.x.Hashed(ctx, hash)
 	same("Hashed "+hash, ids, hashed, err)
+	ids, err = m.x.Holding(ctx, "v"+name)
+	same("Holding "+name, ids, hashed, err)
 
 	term := words.Terms(name)[0]
 	for _, former := range []bool{false, true} {

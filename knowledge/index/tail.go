@@ -25,16 +25,21 @@ type tailDoc struct {
 	terms   map[string]counts // how often each field holds a term
 	lengths counts            // in terms
 	content counts            // in terms that are no stop words
+	short   bool              // not all of its texts was cut into terms
 }
 
 // counts are numbers by field.
 type counts [fieldCount]int
 
-// analyse cuts a document into terms.
-func analyse(d *Doc) *tailDoc {
+// analyse cuts a document into terms, of each of its texts so many bytes at most; 0: all of it.
+func analyse(d *Doc, most int) *tailDoc {
 	t := &tailDoc{Doc: *d, names: d.names(), tags: d.tags(), in: words.FoldName(d.Category), terms: map[string]counts{}}
 	for f := range fieldCount {
 		for _, text := range d.text(f) {
+			if most > 0 && len(text) > most {
+				text = strings.ToValidUTF8(text[:most], "")
+				t.short = true
+			}
 			analysed.scan(text, func(token words.Token) {
 				n := t.terms[token.Term]
 				n[f]++

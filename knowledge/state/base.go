@@ -90,6 +90,10 @@ func (b *base) valued(hash string) []fact.ID {
 	return b.found(b.index.Hashed(context.Background(), hash))
 }
 
+func (b *base) holding(version string) []fact.ID {
+	return b.found(b.index.Holding(context.Background(), version))
+}
+
 func (b *base) inRoom(room string) []fact.ID {
 	return b.found(b.index.InRoom(context.Background(), room))
 }

@@ -22,6 +22,7 @@ import (
 type follower struct {
 	dir    string
 	logger *slog.Logger
+	most   int // see [index.Options]
 
 	mu    sync.Mutex // held while the index is brought up to a state
 	index *index.Index
@@ -39,7 +40,7 @@ func (x *follower) opened() (*index.Index, error) {
 	if x.stale {
 		dir = "" // in memory, until it is rebuilt
 	}
-	i, err := index.Open(dir, &index.Options{Log: x.logger})
+	i, err := index.Open(dir, &index.Options{Log: x.logger, Most: x.most})
 	if err == nil {
 		x.index = i
 	}
@@ -159,6 +160,7 @@ func positionOf(h journal.Head) index.Position {
 // says; what was before is found by those who ask about that time.
 func docOf(n fact.ID, vs []*fact.Version, now time.Time) index.Doc {
 	d := index.Doc{ID: docID(n), Category: vs[0].Category, Key: vs[0].Key, Pack: func() ([]byte, error) { return packVersions(vs) }}
+	var current []*fact.Version
 	var summaries []fact.Summary
 	var withdrawn time.Time
 	for _, v := range vs {
@@ -172,7 +174,8 @@ func docOf(n fact.ID, vs []*fact.Version, now time.Time) index.Doc {
 		if fact.Believed(v) && fact.Before(now, v.ValidUntil) {
 			d.Value = append(d.Value, fact.Text(v))
 			d.Questions = append(d.Questions, v.Questions...)
-			d.Hashes = append(d.Hashes, valueHash(v.Value), versionTerm(v.ID))
+			d.Versions = append(d.Versions, v.ID)
+			current = append(current, v)
 			summaries = append(summaries, fact.Summarize(v))
 		} else {
 			d.Former = append(d.Former, v.Value)
@@ -180,6 +183,12 @@ func docOf(n fact.ID, vs []*fact.Version, now time.Time) index.Doc {
 		if at := v.RetractedAt; at != nil && at.After(withdrawn) {
 			withdrawn = *at
 		}
+	}
+	d.Hashes = func() (hashes []string) {
+		for _, v := range current {
+			hashes = append(hashes, valueHash(v.Value))
+		}
+		return hashes
 	}
 	if last := fact.LastEnded(vs, now); len(summaries) == 0 && last != nil {
 		summaries = append(summaries, fact.Summarize(last)) // for those who ask what has ended
@@ -194,9 +203,6 @@ func docOf(n fact.ID, vs []*fact.Version, now time.Time) index.Doc {
 	}
 	return d
 }
-
-// versionTerm finds the fact of a version that has a vector.
-func versionTerm(id string) string { return "id " + id }
 
 func appendNew(list []string, s string) []string {
 	if slices.Contains(list, s) {
@@ -241,7 +247,7 @@ func (x *Index) Version(ctx context.Context, id string) (*fact.Version, error) {
 	if x.state.base == nil {
 		return x.state.ByID(id), nil
 	}
-	docs, err := x.Hashed(ctx, versionTerm(id))
+	docs, err := x.Holding(ctx, id)
 	for _, doc := range docs {
 		if v := fact.WithID(x.Versions(doc), id); v != nil {
 			return v, nil

@@ -73,7 +73,7 @@ func (s *State) withVersion(id string) (out []fact.ID) {
 		return []fact.ID{n}
 	}
 	if s.base != nil {
-		out = s.base.valued(versionTerm(id))
+		out = s.base.holding(id)
 	}
 	return out
 }

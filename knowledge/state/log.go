@@ -22,6 +22,7 @@ type Options struct {
 	ProjectRoot, ProjectHash string // what the first commit names as the project; none without a hash
 
 	LongLived bool             // a server: snapshots are written in the background
+	Most      int              // of the bytes of a value that the index on disk lacks, how many are looked through; 0: all
 	Now       func() time.Time // default time.Now
 	Logger    *slog.Logger
 	Fault     func(op, name string) error // for crash tests: called before each file operation
@@ -56,7 +57,7 @@ func Open(dir string, o *Options) (*Log, error) {
 		l.opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	l.index.dir = filepath.Join(dir, "index")
-	l.index.logger = l.opts.Logger
+	l.index.logger, l.index.most = l.opts.Logger, l.opts.Most
 	if err := l.openSome(); err != nil {
 		return nil, err
 	}
@@ -76,7 +77,7 @@ func (l *Log) openSome() error {
 	if !index.Exists(l.index.dir) {
 		return nil
 	}
-	m := &starter{dir: l.index.dir, logger: l.opts.Logger}
+	m := &starter{dir: l.index.dir, logger: l.opts.Logger, most: l.opts.Most}
 	log, err := journal.Open(l.dir, m, l.options(false))
 	if err != nil {
 		return err
@@ -408,6 +409,7 @@ type starter struct {
 	machine
 	dir    string
 	logger *slog.Logger
+	most   int          // see [index.Options]
 	index  *index.Index // of the newest state; nil: it was read whole
 }
 
@@ -419,7 +421,7 @@ var (
 // Start is [journal.Starter.Start]. No view is running then.
 func (m *starter) Start(reached func(journal.Head) bool) (*State, bool) {
 	m.close()
-	x, err := index.Open(m.dir, &index.Options{Log: m.logger})
+	x, err := index.Open(m.dir, &index.Options{Log: m.logger, Most: m.most})
 	if err != nil {
 		return nil, false
 	}

@@ -140,7 +140,7 @@ func (w projectStores) facts() (*knowledge.Store, error) {
 	return openOf(w, func(m *membership, r *secret.Redactor) (*knowledge.Store, error) {
 		p := w.project
 		o := &knowledge.Options{
-			Redactor: r, ProjectRoot: p.Root, ProjectHash: m.project(), Team: m.team(w.stores), Fence: m.fence(w.stores), LongLived: w.longLived, Logger: w.logger,
+			Redactor: r, ProjectRoot: p.Root, ProjectHash: m.project(), Team: m.team(w.stores), Fence: m.fence(w.stores), LongLived: w.longLived, Unasked: w.hurry != nil, Logger: w.logger,
 			Findings: w, OtherStores: w, Coworkers: w, Encoders: w.encoders(),
 			Detach: func() { detach(p.Root) },
 			Adopt:  func(ctx context.Context, k *knowledge.Store) error { return transfer.Adopt(ctx, k, w.config.Legacy) },

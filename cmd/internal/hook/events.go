@@ -62,8 +62,8 @@ type Call struct {
 }
 
 // Run answers an event in the client's JSON, or with nothing, and then keeps what was said in the
-// session. It takes at most [Deadline], or until the deadline of ctx if that has one. It logs errors
-// in logs/hook.log.
+// session. It takes at most [Deadline], or until the deadline of ctx if that has one: what was found until
+// shortly before is told without the rest. It logs errors in logs/hook.log.
 func (c Call) Run(ctx context.Context) (answer []byte) {
 	if _, limited := ctx.Deadline(); !limited {
 		var cancel context.CancelFunc
@@ -164,13 +164,17 @@ func (c Call) told(ctx context.Context, v ProjectView, in input, s *Session) (ou
 			s.event.Edited = append(s.event.Edited, c.clean(file)) // a name may hold a secret
 		}
 	}
-	a, err := c.find(ctx, v, in, s)
+	looking, cancel := beforeTelling(ctx)
+	defer cancel()
+	a, err := c.find(looking, v, in, s)
 	if x, ok := v.(changingView); ok && (c.Event == UserPrompt || c.Event == PreTool || c.Event == PostTool || s.resumed) {
-		changes, e := x.Changed(ctx)
+		changes, e := inTime(looking, x.Changed)
 		err = errors.Join(err, e)
 		a.list = append(changes, a.list...)
 	}
-	if err != nil {
+	if errors.Is(err, errLate) {
+		c.log("told in part", err)
+	} else if err != nil {
 		return nil, err
 	}
 	text := a.text
@@ -246,13 +250,13 @@ func (c Call) find(ctx context.Context, v ProjectView, in input, s *Session) (a 
 	switch c.Event {
 	case SessionStart:
 		a.source = in.text("source", "trigger")
-		a.text, a.facts, err = v.Briefing(ctx)
+		a, err = c.briefed(ctx, v, a)
 		if x, ok := v.(askingView); ok && err == nil && a.source != "compact" {
 			a.list = x.AskForSessions()
 		}
 	case SubagentStart:
 		a.source = in.text("agent_id", "subagent_id", "agent_type", "subagent_type")
-		if a.text, a.facts, err = v.Briefing(ctx); err == nil {
+		if a, err = c.briefed(ctx, v, a); err == nil {
 			a.list, err = c.relevant(ctx, v, in)
 		}
 		a.list = few(a.list)
@@ -260,12 +264,14 @@ func (c Call) find(ctx context.Context, v ProjectView, in input, s *Session) (a 
 		a.source = in.prompt()
 		a.list, err = c.relevant(ctx, v, in)
 		if x, ok := v.(saidView); ok && err == nil && !slices.ContainsFunc(a.list, func(n Notice) bool { return n.Fact != "" }) {
-			said, e := x.Said(ctx, strings.TrimSpace(a.source), in.session())
+			said, e := inTime(ctx, func(ctx context.Context) ([]Notice, error) {
+				return x.Said(ctx, strings.TrimSpace(a.source), in.session())
+			})
 			if e == nil { // its error does not affect the rest
 				a.list = append(a.list, said...)
 			}
 		}
-		if unread, e := v.Unread(ctx); e == nil { // its error does not affect the rest
+		if unread, e := inTime(ctx, v.Unread); e == nil { // its error does not affect the rest
 			a.list = append(unread, a.list...)
 		}
 		a.list = few(s.unshown(a.list))
@@ -280,6 +286,15 @@ func (c Call) find(ctx context.Context, v ProjectView, in input, s *Session) (a 
 		a.list = a.list[:min(len(a.list), maxAtTool)]
 	}
 	return a, err
+}
+
+// briefed adds the briefing to an answer.
+func (c Call) briefed(ctx context.Context, v ProjectView, a answer) (answer, error) {
+	return inTime(ctx, func(ctx context.Context) (out answer, err error) {
+		out = a
+		out.text, out.facts, err = v.Briefing(ctx)
+		return out, err
+	})
 }
 
 // few limits what a model gets at once. Reminders do not displace facts.

@@ -174,6 +174,40 @@ func TestDeadline(t *testing.T) {
 	})
 }
 
+// slowChanges is a project that takes long to tell what has changed.
+type slowChanges struct {
+	fakeProject
+	wait time.Duration
+}
+
+func (k *slowChanges) Changed(context.Context) ([]Notice, error) {
+	time.Sleep(k.wait)
+	return []Notice{{ID: "c", Text: "CHANGED"}}, nil
+}
+
+// TestToldInPart: what was found before the time is over is told without the rest.
+func TestToldInPart(t *testing.T) {
+	for wait, want := range map[time.Duration]string{0: "CHANGED\\nRULE", 5 * time.Second: ":\\nRULE"} {
+		synctest.Test(t, func(t *testing.T) {
+			dir, start := t.TempDir(), time.Now()
+			k := &slowChanges{wait: wait}
+			k.notices = []Notice{{ID: "1", Text: "RULE", Fact: "f/1"}}
+			c := Call{
+				Client: "claude-code", Event: UserPrompt, In: strings.NewReader(`{"session_id":"1","prompt":"a"}`), Dir: dir, Data: dir,
+				Open: func(_ context.Context, s *Session) (ProjectView, error) { s.enter("p"); return k, nil },
+			}
+			if got := string(c.Run(t.Context())); !strings.Contains(got, want) || time.Since(start) >= Deadline {
+				t.Errorf("%s after %s", got, time.Since(start))
+			}
+			log, _ := os.ReadFile(filepath.Join(dir, "logs", "hook.log"))
+			if late := strings.Contains(string(log), "told in part"); late != (wait > 0) {
+				t.Errorf("%s", log)
+			}
+			time.Sleep(wait)
+		})
+	}
+}
+
 // The hooks of two clients tell a session a thing once. A session that was compacted or resumed
 // is told again, and so is one of ten seconds later.
 func TestNoDouble(t *testing.T) {

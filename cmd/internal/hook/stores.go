@@ -91,10 +91,10 @@ func (p *Stores) ForPerson(ctx context.Context) string {
 // Relevant lists facts, lessons and reminders for a prompt. Nobody asked for them, so only
 // what is well founded is shown.
 func (p *Stores) Relevant(ctx context.Context, prompt string) ([]Notice, error) {
-	lines, err := briefing.Beside(ctx, p.Facts, prompt, p.session.told, p.session.toldPart)
-	if err != nil {
-		return nil, err
-	}
+	met, failed := knowledge.Met(ctx, p.Facts, prompt) // they are few, and take no time
+	lines, err := inTime(ctx, func(ctx context.Context) ([]briefing.Line, error) {
+		return briefing.Beside(ctx, p.Facts, prompt, p.session.told, p.session.toldPart)
+	})
 	list := p.factNotices(lines)
 	for i := range lines {
 		if lines[i].Mind { // it is told again with each prompt that changes something
@@ -102,11 +102,10 @@ func (p *Stores) Relevant(ctx context.Context, prompt string) ([]Notice, error) 
 			n.Told, n.ID = n.ID+" "+n.Fact, "mind-"+shortHash(n.ID, prompt)
 		}
 	}
-	met, err := knowledge.Met(ctx, p.Facts, prompt)
 	for _, x := range met {
 		list = append(list, reminderNotice(x.ID, x.Text+reminder.By(x), x.Keyword == ""))
 	}
-	return list, err
+	return list, errors.Join(err, failed)
 }
 
 // Changed lists what the session was told and what somebody else has changed since. It looks only where the facts may have
@@ -204,7 +203,9 @@ func (p *Stores) AtTool(ctx context.Context, files []string, command string) (li
 	if len(within) == 0 && command == "" {
 		return append(list, later...), failed
 	}
-	lines, e := briefing.Before(ctx, p.Facts, briefing.Tool{Command: command, Files: within}, p.session.told, p.session.toldPart)
+	lines, e := inTime(ctx, func(ctx context.Context) ([]briefing.Line, error) {
+		return briefing.Before(ctx, p.Facts, briefing.Tool{Command: command, Files: within}, p.session.told, p.session.toldPart)
+	})
 	for _, n := range p.factNotices(lines) {
 		if !slices.ContainsFunc(list, func(x Notice) bool { return x.ID == n.ID }) { // a gotcha may be both
 			list = append(list, n)
