@@ -93,12 +93,12 @@ func Relate(ctx context.Context, s *Store, l Link) (Linked, error) {
 		r = Linked{Outcome: "added", Relation: want}
 		r.Relation.CreatedAt, r.Relation.SourceSession = now, s.actor.Session
 		if known, ok := state.Relations.Find(st.Lists, want); ok {
-			r = Linked{Outcome: "reinforced", Relation: known}
+			r.Outcome = "reinforced"
+			if !known.TakenIn { // of a stranger's the link alone counts
+				r.Relation = known
+			}
 		}
 		r.Relation.Count++
-		if r.Relation.TakenIn {
-			r.Relation.TakenIn, r.Relation.SourceKind = false, "" // another's user is not this one
-		}
 		if by.Kind == KindUser {
 			r.Relation.SourceKind = KindUser
 		}

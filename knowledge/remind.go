@@ -89,9 +89,9 @@ func Remind(ctx context.Context, s *Store, a NewReminder) (Reminded, error) {
 		same := func(y formats.Reminder) bool {
 			return y.TakenIn && y.State == x.State && y.Text == x.Text && y.Path == x.Path && y.Keyword == x.Keyword && y.Task == x.Task && (y.Due == nil) == (x.Due == nil)
 		}
-		if i := slices.IndexFunc(st.Reminders, same); i >= 0 { // it confirms one that came with the repository
-			x = st.Reminders[i]
-			x.TakenIn = false
+		// The user confirms one that came with the repository. What an agent says again is its own.
+		if i := slices.IndexFunc(st.Reminders, same); i >= 0 && by.Kind == KindUser && reminder.ValidID(st.Reminders[i].ID) {
+			x.ID, x.CreatedAt = st.Reminders[i].ID, now
 			return []state.Event{{Remind: &x}}, nil
 		}
 		x.CreatedAt = now

@@ -17,6 +17,12 @@ const (
 	StateDone = "done"
 )
 
+// ValidID reports whether an id is of the form that this program makes. One of a file may be any text, and models read it.
+func ValidID(id string) bool {
+	hex, ok := strings.CutPrefix(id, "r-")
+	return ok && hex != "" && len(hex) <= 16 && strings.Trim(hex, "0123456789abcdef") == ""
+}
+
 // Open lists those of some reminders that are still to surface: the user's first, then the soonest due.
 func Open(list []formats.Reminder) []formats.Reminder {
 	var out []formats.Reminder
