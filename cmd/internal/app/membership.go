@@ -66,10 +66,10 @@ func (s *stores) membership(hash string) (*membership, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(text, m)
-	}
 	if err != nil {
+		return nil, err // it may be whole: a process can have too many files open
+	}
+	if err = json.Unmarshal(text, m); err != nil {
 		return nil, fmt.Errorf("%s: %w: it says which team the project is in", m.file(), errors.Join(journal.ErrCorrupt, err))
 	}
 	if m.Schema > teamSchema {

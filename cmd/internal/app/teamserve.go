@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 
+	"leanctx/cmd/internal/config"
 	"leanctx/cmd/internal/op"
 	"leanctx/internal/atomicfile"
 	"leanctx/internal/journal/jetstream/natsserver"
@@ -41,6 +42,9 @@ func (c teamCommands) serveTeam(ctx context.Context, _ op.Scope, a serveTeamArgs
 		Logger: newLogger(c.stores.config, c.errs, slog.LevelWarn),
 	}
 	if err := c.stores.config.Paths(&o.Dir, &o.Cert, &o.Key, &o.CA, &o.TokenFile); err != nil {
+		return "", err
+	}
+	if err := config.PrivateDir("directory", o.Dir); err != nil {
 		return "", err
 	}
 	loopback := true

@@ -120,7 +120,7 @@ func Load(project, agent string) (*Config, error) {
 	if err := c.Paths(&c.DataDir, &c.Project, &c.ModelsDir); err != nil {
 		return nil, err
 	}
-	if err := ownDir(c.DataDir); err != nil {
+	if err := PrivateDir("data directory", c.DataDir); err != nil {
 		return nil, err
 	}
 	c.Legacy = []string{c.DataDir}

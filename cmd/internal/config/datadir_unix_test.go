@@ -50,3 +50,117 @@ func TestDataDirectoryOfAnotherUser(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Where another user may write, he can put his own files in place of ours, whatever their mode.
+func TestADataDirectoryThatOthersCanReplace(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("not proven: only root can give a file to another user")
+	}
+	t.Setenv("SUDO_UID", "")
+	const other = 12345
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		make func(top string) string // gives the data directory
+		want string                  // what the refusal says; empty: it is good
+	}{
+		"ours": {func(top string) string { must(os.Mkdir(top+"/d", 0o700)); return top + "/d" }, ""},
+		"closed to others at once": {func(top string) string {
+			must(os.Mkdir(top+"/d", 0o700))
+			must(os.Chmod(top+"/d", 0o777))
+			return top + "/d"
+		}, ""},
+		"a shared group": {func(top string) string {
+			must(os.Mkdir(top+"/d", 0o700))
+			must(os.Chown(top+"/d", 0, other))
+			must(os.Chmod(top+"/d", 0o2775))
+			return top + "/d"
+		}, ""},
+		"with another's files": {func(top string) string {
+			must(os.MkdirAll(top+"/d/knowledge", 0o700))
+			must(os.Chown(top+"/d/knowledge", other, other))
+			must(os.Chmod(top+"/d", 0o777))
+			return top + "/d"
+		}, "knowledge in it is another user's"},
+		"with another's files below": {func(top string) string {
+			must(os.MkdirAll(top+"/d/knowledge/x", 0o700))
+			must(os.Chown(top+"/d/knowledge/x", other, other))
+			must(os.Chmod(top+"/d", 0o777))
+			return top + "/d"
+		}, "knowledge/x in it is another user's"},
+		"below what others may write in": {func(top string) string {
+			must(os.MkdirAll(top+"/shared/d", 0o700))
+			must(os.Chmod(top+"/shared", 0o777))
+			return top + "/shared/d"
+		}, "who may write in"},
+		"not there yet": {func(top string) string {
+			must(os.Mkdir(top+"/shared", 0o700))
+			must(os.Chmod(top+"/shared", 0o777))
+			return top + "/shared/d"
+		}, "who may write in"},
+		"far below": {func(top string) string {
+			must(os.MkdirAll(top+"/shared/a/b/d", 0o700))
+			must(os.Chmod(top+"/shared", 0o777))
+			return top + "/shared/a/b/d"
+		}, "who may write in"},
+		"below a sticky directory": {func(top string) string {
+			must(os.MkdirAll(top+"/tmp/d", 0o700))
+			must(os.Chmod(top+"/tmp", 0o777|os.ModeSticky))
+			return top + "/tmp/d"
+		}, ""},
+		"another's link": {func(top string) string {
+			must(os.MkdirAll(top+"/own/d", 0o700))
+			must(os.Mkdir(top+"/tmp", 0o700))
+			must(os.Chmod(top+"/tmp", 0o777|os.ModeSticky))
+			must(os.Symlink(top+"/own/d", top+"/tmp/d"))
+			must(os.Lchown(top+"/tmp/d", other, other))
+			return top + "/tmp/d"
+		}, "who may write in"},
+		"a link of ours to what others may replace": {func(top string) string {
+			must(os.MkdirAll(top+"/shared/d", 0o700))
+			must(os.Chmod(top+"/shared", 0o777))
+			must(os.Symlink("shared/d", top+"/d"))
+			return top + "/d"
+		}, "who may write in"},
+		"a link of ours": {func(top string) string {
+			must(os.MkdirAll(top+"/own/d", 0o700))
+			must(os.Symlink("own/d", top+"/d"))
+			return top + "/d"
+		}, ""},
+		"a link to itself": {func(top string) string { must(os.Symlink("d", top+"/d")); return top + "/d" }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(DataDirVar, c.make(t.TempDir()))
+			_, err := Load("", "")
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+			if info, e := os.Stat(os.Getenv(DataDirVar)); e == nil && err == nil && info.Mode().Perm()&0o022 != 0 {
+				t.Errorf("it stays open to others: %v", info.Mode())
+			}
+		})
+	}
+}
+
+// A directory of another user is trusted by root alone, who may work in it for that user.
+func TestADirectoryBelowAnotherUsers(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("not proven: only root can give a file to another user")
+	}
+	theirs := filepath.Join(t.TempDir(), "theirs")
+	if err := os.MkdirAll(theirs+"/d", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(theirs, 12345, 12345); err != nil {
+		t.Fatal(err)
+	}
+	for self, want := range map[int]string{12345: "", 0: "", 12346: theirs} {
+		if got := openAbove(theirs+"/d", self, 0); got != want {
+			t.Errorf("for %d: %q, want %q", self, got, want)
+		}
+	}
+}

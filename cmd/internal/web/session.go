@@ -186,6 +186,7 @@ func (s *Server) authorized(next http.Handler) http.Handler {
 			return
 		}
 		*callerOf(r.Context()) = *t
+		s.conns.knows(r)
 		next.ServeHTTP(w, r)
 	})
 }

@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"leanctx/cmd/internal/op"
@@ -268,6 +269,9 @@ func (t *Tokens) refresh() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	text, err := readPrivate(t.file)
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		return err // it is as it was
+	}
 	if err == nil && t.text != nil && bytes.Equal(text, t.text) {
 		return nil
 	}

@@ -92,6 +92,8 @@ type Server struct {
 	now    func() time.Time
 
 	ownHosts bool // see OwnHosts
+	conns    connections
+	refusals refusals
 
 	mu       sync.Mutex
 	projects map[string]*projectHandler // by prefix and hash
@@ -157,7 +159,8 @@ const tokensEvery = 2 * time.Second
 func (s *Server) Serve(ctx context.Context, grace time.Duration, listeners ...net.Listener) error {
 	hs := &http.Server{
 		Handler: s, ReadHeaderTimeout: s.limits.header, IdleTimeout: s.limits.idle, MaxHeaderBytes: maxHeader,
-		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug), // a client that goes away is no error of ours
+		ErrorLog:    slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug), // a client that goes away is no error of ours
+		ConnContext: withConn, ConnState: s.conns.state,
 	}
 	hs.RegisterOnShutdown(s.close)
 	ended := make(chan error, 1)
@@ -374,11 +377,40 @@ func (s *Server) logged(next http.Handler) http.Handler {
 		}
 		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, who))
 		defer func() {
+			more, ok := s.refusals.take(m.status, start)
+			if !ok {
+				return
+			}
+			if more > 0 {
+				s.logger.Info("more requests without a token", "count", more)
+			}
 			s.logger.Info("request", "method", r.Method, "route", route(r), "status", m.status, "bytes", m.bytes,
 				"ms", time.Since(start).Milliseconds(), "token", who.Name, "remote", r.RemoteAddr)
 		}()
 		next.ServeHTTP(m, r)
 	})
+}
+
+// refusals are the requests without a token, of which one a second is logged: anybody on this machine can make thousands.
+type refusals struct {
+	mu     sync.Mutex
+	logged time.Time
+	more   int // since then
+}
+
+// take reports whether a request is logged, and how many were not since the last refused one that was.
+func (l *refusals) take(status int, at time.Time) (more int, ok bool) {
+	if status != http.StatusUnauthorized {
+		return 0, true
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if at.Sub(l.logged) < time.Second {
+		l.more++
+		return 0, false
+	}
+	more, l.more, l.logged = l.more, 0, at
+	return more, true
 }
 
 // routes are the first parts of the addresses that there are. Others are not repeated in the log:

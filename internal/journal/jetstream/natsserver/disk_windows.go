@@ -10,3 +10,6 @@ func diskFree(dir string) (free, size uint64, err error) {
 	}
 	return free, size, err
 }
+
+// maxFiles is how many files this process may have open; 0: that is not known.
+func maxFiles() int { return 0 }

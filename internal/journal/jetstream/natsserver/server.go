@@ -72,6 +72,9 @@ func Start(o *Options) (*Server, error) {
 		ServerName: o.Name, Host: host, Port: port, NoSigs: true,
 		JetStream: true, StoreDir: o.Dir, SyncAlways: true, MaxPayload: cmp.Or(o.MaxPayload, 8<<20),
 	}
+	if most := maxFiles() / 2; most > 0 { // whoever may connect takes files, which the streams need too
+		so.MaxConn = min(most, server.DEFAULT_MAX_CONNECTIONS)
+	}
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, err
 	}
