@@ -103,7 +103,7 @@ func (c hookCalls) open(ctx context.Context, of *hook.Session) (hook.ProjectView
 	store, err := w.factStore()
 	return of.In(hook.Stores{
 		Known: p.Known, Hash: p.Hash, Roots: roots, Agent: sc.Agent, Diary: settings.AutoDiary,
-		Stamp: p.at.factStamp,
+		Stamp: p.at.factStamp, LeftOut: c.stores.hurry.leftOut,
 		Uncommitted: func(ctx context.Context, file string) bool {
 			return tree.Uncommitted(ctx, filepath.FromSlash(p.Root), file)
 		},

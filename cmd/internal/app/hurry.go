@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,12 +24,44 @@ const (
 	hookShare = 3        // both together have a third of the hook's time
 )
 
+// The names of the files of a store of agents.
+const (
+	agentsStem = "registry"
+	tasksStem  = "tasks"
+)
+
 // hurry is what a hook has had no time for.
 type hurry struct {
 	until time.Time
 
 	mu   sync.Mutex
 	done map[string]error // by store: whether it was read
+}
+
+// tooLargeError says that a file of agents is too large for a hook.
+type tooLargeError struct {
+	path string
+	size int64
+}
+
+func (e *tooLargeError) Error() string {
+	return fmt.Sprintf("%s has %d bytes, more than the %d that a hook reads", e.path, e.size, hookBytes)
+}
+
+// leftOut says what was not read because there is too much of it, and how it can be asked for.
+func (h *hurry) leftOut() (lines []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, stem := range slices.Sorted(maps.Keys(h.done)) {
+		if large, ok := errors.AsType[*tooLargeError](h.done[stem]); ok {
+			what, ask := "messages and claims of agents", `ctx_agent {"action":"sync"}`
+			if stem == tasksStem {
+				what, ask = "tasks", `ctx_task {"action":"list"}`
+			}
+			lines = append(lines, fmt.Sprintf("LEFT OUT %s: all projects have %d MiB of them, and hooks read %d: %s", what, large.size>>20, hookBytes>>20, ask))
+		}
+	}
+	return lines
 }
 
 // newHurry begins to count the time of a hook that must end when ctx does.
@@ -79,7 +113,7 @@ func (h *hurry) read(dir, stem string, f func() error) error {
 		}
 	}
 	if size > hookBytes {
-		return fmt.Errorf("%s has %d bytes, more than the %d that a hook reads", filepath.Join(dir, stem+".json"), size, hookBytes)
+		return &tooLargeError{filepath.Join(dir, stem+".json"), size}
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- f() }() // it ends with the process

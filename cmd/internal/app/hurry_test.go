@@ -45,11 +45,15 @@ func TestFloodOfAnAgentSilencesNoHook(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if said := start("after"); !strings.Contains(said, "never push to main") || strings.Contains(said, "mend the parser") {
+	const left = "LEFT OUT tasks: all projects have"
+	if said := start("after"); !strings.Contains(said, "never push to main") || strings.Contains(said, "mend the parser") || !strings.Contains(said, left) {
 		t.Error(said)
 	}
 	if said := hooked(t, "claude-code", "user-prompt", "other", `,"prompt":"may I push to main now?"`); !strings.Contains(said, "never push to main") {
 		t.Error(said)
+	}
+	if said := hooked(t, "claude-code", "user-prompt", "after", `,"prompt":"go"`); strings.Contains(said, left) {
+		t.Errorf("it is said twice: %s", said)
 	}
 }
 

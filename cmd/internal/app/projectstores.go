@@ -87,7 +87,7 @@ func openOf[T io.Closer](w projectStores, start func(*membership, *secret.Redact
 }
 
 func (w projectStores) agents() (*agents.Store, error) {
-	return readInTime(w, "registry", func(m *membership, r *secret.Redactor) (*agents.Store, error) {
+	return readInTime(w, agentsStem, func(m *membership, r *secret.Redactor) (*agents.Store, error) {
 		return agents.Open(m.agentsDir(), &agents.Options{
 			Team: m.team(w.stores), Fence: m.fence(w.stores), Machine: m.machine(),
 			ProjectRoot: w.project.Root, ProjectHash: m.project(), LongLived: w.longLived, Redactor: r, Logger: w.logger,
@@ -98,7 +98,7 @@ func (w projectStores) agents() (*agents.Store, error) {
 }
 
 func (w projectStores) tasks() (*tasks.Store, error) {
-	return readInTime(w, "tasks", func(m *membership, r *secret.Redactor) (*tasks.Store, error) {
+	return readInTime(w, tasksStem, func(m *membership, r *secret.Redactor) (*tasks.Store, error) {
 		return tasks.Open(m.agentsDir(), &tasks.Options{
 			Team: m.team(w.stores), Fence: m.fence(w.stores), ProjectRoot: w.project.Root, ProjectHash: m.project(), Version: build().Version,
 			LongLived: w.longLived, Redactor: r, Logger: w.logger, Agents: w,

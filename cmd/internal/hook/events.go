@@ -172,6 +172,9 @@ func (c Call) told(ctx context.Context, v ProjectView, in input, s *Session) (ou
 		err = errors.Join(err, e)
 		a.list = append(changes, a.list...)
 	}
+	if x, ok := v.(readingView); ok {
+		a.list = append(a.list, s.unshown(x.NotRead())...)
+	}
 	if errors.Is(err, errLate) {
 		c.log("told in part", err)
 	} else if err != nil {
@@ -219,6 +222,9 @@ type assertedView interface {
 type changingView interface {
 	Changed(ctx context.Context) ([]Notice, error)
 }
+
+// readingView is a [ProjectView] that knows what it did not read.
+type readingView interface{ NotRead() []Notice }
 
 // endingView is a [ProjectView] that makes facts of what agents wrote down in a session.
 type endingView interface{ Consolidate(context.Context) error }

@@ -33,6 +33,8 @@ type Stores struct {
 
 	Stamp func() string // another text whenever the facts may have changed
 
+	LeftOut func() []string // lines on what was not read, because there is too much of it; nil: everything is read
+
 	// Uncommitted reports whether a file, from the project's root, differs from its last commit.
 	Uncommitted func(ctx context.Context, file string) bool
 
@@ -212,6 +214,18 @@ func (p *Stores) AtTool(ctx context.Context, files []string, command string) (li
 		}
 	}
 	return append(list, later...), errors.Join(failed, e)
+}
+
+// NotRead lists, once in a session, what hooks do not read.
+func (p *Stores) NotRead() (list []Notice) {
+	if p.LeftOut == nil {
+		return nil
+	}
+	for _, line := range p.LeftOut() {
+		what, _, _ := strings.Cut(line, ":")
+		list = append(list, Notice{ID: "left-out-" + shortHash(what), Text: line, Once: true})
+	}
+	return list
 }
 
 // Within are the paths of those files that are in the project, from its root.
