@@ -37,12 +37,18 @@ func (r *run) known(ctx context.Context, b cli.Blank) []string {
 	if b.Argument == "category" {
 		list, _ := listing.Rooms(ctx, store, listing.RoomQuery{})
 		for _, x := range list.Rooms {
+			if x.Foreign {
+				continue // what others brought is no name to type
+			}
 			out = append(out, x.Category+"\t"+prose.Count(x.Facts, "fact"))
 		}
 		return out
 	}
 	list, _ := store.Recall(ctx, knowledge.Question{Category: b.Category, Limit: 200})
 	for _, f := range list.Facts {
+		if f.Unconfirmed {
+			continue
+		}
 		out = append(out, f.Key+"\t"+prose.Line(prose.Clip(f.Value, 60)))
 	}
 	return out

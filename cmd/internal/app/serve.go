@@ -257,9 +257,9 @@ func (r *run) page(g greeting, a serveArgs) (page, note string) {
 	case g.ownHosts(a):
 		note = fmt.Sprintf("        It leads to a name below localhost. If the browser does not find that: the next address, with &host=shared. But then %s.\n", shared)
 	case g.scheme == "http" && (host == "127.0.0.1" || host == "::1"):
-		note = fmt.Sprintf("        Another program listens at port %s of the other loopback address, so the page has no host name of its own: %s.\n", port, shared)
+		note = fmt.Sprintf("        Another program listens at port %s of the other loopback address, so the page has no host name of its own, and its buttons are off. With &host=shared they are on. But then %s.\n", port, shared)
 	default:
-		note = fmt.Sprintf("        The page has no host name of its own at %s: %s.\n", host, shared)
+		note = fmt.Sprintf("        The page has no host name of its own at %s, so its buttons are off. With &host=shared they are on. But then %s.\n", host, shared)
 	}
 	return page, note
 }

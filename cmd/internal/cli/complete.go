@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -92,14 +94,46 @@ func (k *call) values(ctx context.Context, p op.Param, category, typed string) (
 	defer cancel()
 	room, _, slash := strings.Cut(typed, "/")
 	if !slash || !slices.Contains([]string{categoryName, keyName, "target"}, p.Name) {
-		return k.globals.known(ctx, Blank{Tool: k.tool.Command, Argument: p.Name, Category: category}), done
+		return plainWords(k.globals.known(ctx, Blank{Tool: k.tool.Command, Argument: p.Name, Category: category})), done
 	}
 	var facts []string
 	for _, key := range k.globals.known(ctx, Blank{Tool: k.tool.Command, Argument: keyName, Category: room}) {
 		facts = append(facts, room+"/"+key)
 	}
-	return facts, done
+	return plainWords(facts), done
 }
+
+// plainWords are the values that mean themselves in every shell. Bash puts what several values begin with on the line as it is,
+// and cobra's script evaluates the line when the key is pressed again: a name such as $(rm -r .) would be run. Other names
+// are typed in quotes by hand. A description loses the characters by which a shell would evaluate it.
+func plainWords(values []string) (out []string) {
+	for _, value := range values {
+		name, description, described := strings.Cut(value, "\t")
+		if !isPlain(name) {
+			continue
+		}
+		if described {
+			name += "\t" + strings.Map(func(r rune) rune {
+				if strings.ContainsRune("$`\\", r) || unicode.IsControl(r) {
+					return -1
+				}
+				return r
+			}, description)
+		}
+		out = append(out, name)
+	}
+	return out
+}
+
+// isPlain reports whether a text is one word to a shell, without a meaning of its own and no flag.
+func isPlain(s string) bool {
+	return s != "" && s[0] != '-' && !strings.ContainsFunc(s, func(r rune) bool {
+		return r >= utf8.RuneSelf && !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) || r < utf8.RuneSelf && !strings.ContainsRune(plainASCII, r)
+	})
+}
+
+// plainASCII are the characters that no shell quotes.
+const plainASCII = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@+,"
 
 // completion adds cobra's command that writes completion scripts.
 func completion(root *cobra.Command) {

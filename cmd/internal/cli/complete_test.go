@@ -5,6 +5,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -60,6 +61,45 @@ func TestComplete(t *testing.T) {
 	}
 	if got := completed(t, nil, "overview", ""); got != ":36" {
 		t.Errorf("without anybody who knows: %s", got)
+	}
+}
+
+// A shell evaluates what it was given as a completion when the key is pressed again. Of names that are no plain words none is
+// offered, whoever made them.
+func TestCompletionsArePlainWords(t *testing.T) {
+	var names []string
+	for r := range rune(0x3000) {
+		names = append(names, "a"+string(r)+"b")
+	}
+	names = append(names, "$(touch x)a", "`x`", "-rf", "~root", "a\u200bb", "a\u202eb", "deploy/$(x)", "x=\u00a0y", "")
+	offered := completed(t, func(context.Context, Blank) []string {
+		out := []string{"plain\tvalue $(x) `y` \\ \x1b[0m end"}
+		for _, n := range names {
+			out = append(out, n+"\tabout it")
+		}
+		return out
+	}, "knowledge", "remember", "x", "--category", "")
+	if !strings.Contains(offered, "plain\tvalue (x) y  [0m end|") {
+		t.Errorf("the description: %.100q", offered)
+	}
+	found := 0
+	for line := range strings.SplitSeq(offered, "|") {
+		name, _, ok := strings.Cut(line, "\t")
+		if !ok {
+			continue
+		}
+		found++
+		for _, r := range name {
+			if r < 0x80 && !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@+,", r) || unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) {
+				t.Errorf("%q is offered", name)
+			}
+		}
+	}
+	if found < 1000 {
+		t.Errorf("%d are offered: names in other scripts are words too", found)
+	}
+	if got := completed(t, func(_ context.Context, b Blank) []string { return []string{"$(x)a", "$(x)b"} }, "knowledge", "remember", "x", "--category", "deploy/"); strings.Contains(got, "$") {
+		t.Errorf("after a slash: %s", got)
 	}
 }
 

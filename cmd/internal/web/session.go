@@ -276,6 +276,8 @@ func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, at.String(), http.StatusSeeOther)
 		return
 	}
+	// At a host name that other servers share, each of them gets the cookie. Who chose that himself presses the buttons there too.
+	person = person && (followed || shared || s.o.TLS || s.o.Tokens.isHost(host))
 	s.setCookie(w, cookieName(port), s.o.Tokens.newSession(t, host, rand.Text(), person, s.now()))
 	if followed { // a browser may not send a strict cookie where another site has led it: the page itself leads on
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")

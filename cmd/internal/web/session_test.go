@@ -24,6 +24,9 @@ func (f *fixture) logInAs(t *testing.T, token string) *http.Cookie {
 	return cookies[0]
 }
 
+// shared is what a person adds to the address who wants the buttons at a name that other servers share.
+const shared = "&host=shared"
+
 // bare takes the token away.
 func bare(r *http.Request) { r.Header.Del("Authorization") }
 
@@ -186,7 +189,7 @@ func TestTheButtonsAreForTheUser(t *testing.T) {
 	if status, body := press(f, with(f.logInAs(t, own))); status != 403 || !strings.Contains(body, "for people") {
 		t.Errorf("the token of this machine, which each program can read: %d %.200s", status, body)
 	}
-	if status, body := press(f, with(f.logInAs(t, f.server.Code()))); status == 403 {
+	if status, body := press(f, with(f.logInAs(t, f.server.Code()+shared))); status == 403 {
 		t.Errorf("the user: %d %.200s", status, body)
 	}
 	opened, err := NewTokens(own, "", true, nil)
@@ -197,8 +200,31 @@ func TestTheButtonsAreForTheUser(t *testing.T) {
 	if status, body := press(f, nil); status != 403 || !strings.Contains(body, "for people") {
 		t.Errorf("nobody: %d %.200s", status, body)
 	}
-	if status, body := press(f, with(f.logInAs(t, f.server.Code()))); status == 403 {
+	if status, body := press(f, with(f.logInAs(t, f.server.Code()+shared))); status == 403 {
 		t.Errorf("the user of an open server: %d %.200s", status, body)
+	}
+}
+
+// At a name that other servers share, the buttons are off until the person asks for them: a stranger can take the page's own
+// name away by listening at its port first.
+func TestTheButtonsAreOffAtASharedName(t *testing.T) {
+	f := serve(t, nil)
+	press := func(c *http.Cookie) int {
+		status, _ := f.do(t, f.request(t, http.MethodPost, "/do/remember", "category=a&key=b&value=c", func(r *http.Request) {
+			with(c)(r)
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		}))
+		return status
+	}
+	c := f.logInAs(t, f.server.Code())
+	if status, _ := f.visit(t, "/", c); status != 200 {
+		t.Errorf("the page: %d", status)
+	}
+	if status := press(c); status != 403 {
+		t.Errorf("its buttons: %d", status)
+	}
+	if status := press(f.logInAs(t, f.server.Code()+shared)); status == 403 {
+		t.Errorf("where the person wants them: %d", status)
 	}
 }
 
@@ -407,7 +433,7 @@ func TestTheFileOfTheTokenMakesNoPerson(t *testing.T) {
 		}))
 		return status
 	}
-	c := f.logInAs(t, f.server.Code())
+	c := f.logInAs(t, f.server.Code()+shared)
 	if status := press(c); status == 403 {
 		t.Fatalf("the person: %d", status)
 	}
