@@ -27,6 +27,9 @@ type Withdrawal struct {
 	Until    string `json:"valid_until,omitempty" jsonschema:"when it stopped, or will stop, being true (default now)"`
 	Source   string `json:"source,omitempty" jsonschema:"user when the user said so"`
 	Erase    bool   `json:"erase,omitempty" jsonschema:"take it off the disk with its history, for good"`
+
+	// Sessions names the sessions in which something stands; nil: the caller may not know of them.
+	Sessions func(ctx context.Context, holds func(text string) bool) []string `json:"-"`
 }
 
 // NeedsConfirm says what a withdrawal would destroy, "" when nothing.
@@ -50,7 +53,8 @@ type Withdrawn struct {
 	Shared      bool       `json:"shared,omitempty"` // the erased fact may be in the repository
 	Team        bool       `json:"team,omitempty"`   // the fact was erased in a team
 	DisputeNote            // nothing was taken back: what is believed has more authority
-	Copies      []string   `json:"copies,omitempty"` // what agents wrote that holds an erased value, or that it came from; it stays
+	Copies      []string   `json:"copies,omitempty"`   // what agents wrote that holds an erased value, or that it came from; it stays
+	Sessions    []string   `json:"sessions,omitempty"` // in which an erased value was said; they stay
 	Redacted    []string   `json:"redacted,omitempty"`
 
 	value fact.Trust      // in the one that was taken back
@@ -72,6 +76,13 @@ func (w Withdrawn) TextIn(call prose.Syntax) string {
 	}
 	if w.Team {
 		purge += "\n  The team's server has taken it out of the stream. Each other machine takes it off its disk when it has fetched this. What may be left: TEAM.md, Erased facts"
+	}
+	if len(w.Sessions) > 0 {
+		names := strings.Join(w.Sessions[:min(len(w.Sessions), maxSessionsNamed)], ", ")
+		if more := len(w.Sessions) - maxSessionsNamed; more > 0 {
+			names += fmt.Sprintf(" and %d more", more)
+		}
+		purge += "\n  Its words stand in what was said in " + prose.Line(names) + ". A person removes a session with lean-ctx session erase ID"
 	}
 	if w.Erased && len(w.Copies) > 0 {
 		return fmt.Sprintf("Erased [%s] %s: it is off the disk; not touched: %s, and other copies in diaries, shares and exports",
@@ -96,6 +107,9 @@ func (w Withdrawn) TextIn(call prose.Syntax) string {
 	}
 	return text + prose.Redacted(w.Redacted)
 }
+
+// maxSessionsNamed is how many sessions an erasure names.
+const maxSessionsNamed = 20
 
 // MaxReason is how many bytes the reason for a removal has at most.
 const MaxReason = 1 << 10
@@ -350,18 +364,21 @@ func erase(ctx context.Context, s *Store, w Withdrawal) (Withdrawn, error) {
 			return Withdrawn{}, fmt.Errorf("[%s] %s is erased from the facts and off this disk, but the team's server still has its bytes, ask again to finish: %w", w.Category, w.Key, err)
 		}
 	}
-	r.Copies = copies(ctx, s, erased)
+	holds := func(text string) bool {
+		return slices.ContainsFunc(erased, func(v *fact.Version) bool { return fact.HoldsTerms(text, v.Value) })
+	}
+	r.Copies = copies(ctx, s, erased, holds)
+	if w.Sessions != nil && len(erased) > 0 {
+		r.Sessions = w.Sessions(ctx, holds)
+	}
 	return r, nil
 }
 
 // copies names what agents wrote down that some versions came from, or that
 // holds their values.
-func copies(ctx context.Context, s *Store, erased []*fact.Version) (refs []string) {
+func copies(ctx context.Context, s *Store, erased []*fact.Version, holds func(text string) bool) (refs []string) {
 	if len(erased) == 0 {
 		return nil
-	}
-	holds := func(text string) bool {
-		return slices.ContainsFunc(erased, func(v *fact.Version) bool { return fact.HoldsTerms(text, v.Value) })
 	}
 	found, err := findings(ctx, s, time.Time{})
 	for _, f := range found {

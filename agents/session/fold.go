@@ -234,7 +234,10 @@ func errorLine(text string) string {
 }
 
 // isOurs reports whether a turn is a call of our own tools.
-func isOurs(tool string) bool { return strings.Contains(tool, "ctx_") }
+func isOurs(tool string) bool { return strings.Contains(tool, ourTools) }
+
+// ourTools is what the names of our tools begin with.
+const ourTools = "ctx_"
 
 func changesFacts(action string) bool {
 	return slices.Contains([]string{"remember", "pattern", "gotcha", "remove", "rename", "judge", "relate", "consolidate", "undo"}, action)

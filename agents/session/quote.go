@@ -1,7 +1,10 @@
 package session
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -132,26 +135,73 @@ func excerpt(text string, asked map[string]bool) string {
 // Assertions are the turns in which agents changed a fact, the earliest first.
 func (s *Store) Assertions(ctx context.Context, category, key string) (list []Quote, err error) {
 	name := category + "/" + key
-	records, err := s.targets()
+	targets, err := s.targets()
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range records {
-		text, err := s.whole(t.file)
-		if err != nil || !strings.Contains(strings.ToLower(string(text)), " "+strings.ToLower(name)+`"`) {
-			continue // the usual case; one that cannot be read tells nothing
+	for _, t := range targets {
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
 		}
-		err = s.Each(ctx, &Record{file: t.file}, func(x *Turn) bool {
+		text, err := s.whole(t.file)
+		if err != nil {
+			continue // one that cannot be read tells nothing
+		}
+		for line := range linesWith(text, ourTools) {
+			var x Turn
+			if json.Unmarshal(line, &x) != nil {
+				continue
+			}
 			action, of, _ := strings.Cut(x.Input, " ")
 			if isOurs(x.Tool) && changesFacts(action) && strings.EqualFold(of, name) && (x.OK == nil || *x.OK) {
 				list = append(list, Quote{t.id, x.N, x.At, x.Role, action})
 			}
-			return true
-		})
-		if err != nil {
-			return nil, err
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Quote) int { return a.At.Compare(b.At) })
 	return list, nil
+}
+
+// linesWith gives the turns of a session's file whose lines have a word. To look for the word is nearly all that it costs.
+func linesWith(text []byte, word string) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for at := 0; ; {
+			i := bytes.Index(text[at:], []byte(word))
+			if i < 0 {
+				return
+			}
+			begin := bytes.LastIndexByte(text[:at+i], '\n') + 1
+			line, _, whole := bytes.Cut(text[begin:], []byte{'\n'})
+			at = begin + len(line)
+			if whole && bytes.HasPrefix(line, []byte(`{"n":`)) && !yield(line) {
+				return
+			}
+		}
+	}
+}
+
+// Holding are the ids of the sessions in which something stands, the newest first.
+func (s *Store) Holding(ctx context.Context, holds func(text string) bool) (ids []string, err error) {
+	targets, err := s.targets()
+	if err != nil {
+		return nil, err
+	}
+	scans := make([]*scanned, len(targets))
+	for i, t := range targets {
+		scans[i] = &scanned{target: t}
+	}
+	err = parallel(ctx, scans, func(x *scanned) error {
+		return s.Each(ctx, &Record{file: x.file}, func(t *Turn) bool {
+			if holds(searched(t)) {
+				x.turns++
+			}
+			return x.turns == 0
+		})
+	})
+	for _, x := range scans {
+		if x.turns > 0 {
+			ids = append(ids, x.id)
+		}
+	}
+	return ids, err
 }

@@ -203,6 +203,10 @@ type Reading struct {
 	Turns string `json:"turns,omitempty" enum:"outline,all" jsonschema:"outline (default), or all turns in pages"`
 	Limit int    `json:"limit,omitempty" jsonschema:"most turns to show (default 10, a page 40)"`
 
+	// Told tells of a session, by its client and the client's name of it, which facts hooks told it, and what of that is no
+	// longer true; nil: the caller may not know.
+	Told func(ctx context.Context, client, name string) (facts, untrue []string) `json:"-"`
+
 	MD bool `json:"md,omitempty" mcp:"-" jsonschema:"the turns as Markdown; all of them, unless at, query or limit choose some"`
 }
 
@@ -229,6 +233,8 @@ type Outline struct {
 	Facts   []Point   `json:"facts,omitempty"`
 	Todos   []todo    `json:"todos,omitempty"`
 	Answer  *Point    `json:"answer,omitempty"`
+	Told    []string  `json:"told,omitempty"`           // facts that hooks told it
+	Untrue  []string  `json:"no_longer_true,omitempty"` // what changed of them
 }
 
 // Show gives the outline of a session; with at the turns round that one, with a query those that match best, with
@@ -288,7 +294,10 @@ func (s *Store) Show(ctx context.Context, q Reading) (out Shown, err error) {
 		})
 	default:
 		f := &r.Fold
-		out.Outline = &Outline{r.Dir, r.Branch, f.Asks, f.Changed, f.Passed, f.Failed, f.Commits, f.Facts, f.Todos, f.Answer}
+		out.Outline = &Outline{r.Dir, r.Branch, f.Asks, f.Changed, f.Passed, f.Failed, f.Commits, f.Facts, f.Todos, f.Answer, nil, nil}
+		if q.Told != nil {
+			out.Outline.Told, out.Outline.Untrue = q.Told(ctx, r.Client, r.Name)
+		}
 	}
 	return out, err
 }
@@ -392,7 +401,20 @@ func (o *Outline) text(most int) string {
 		}
 	}
 	points("Commits", o.Commits)
-	points("Facts", o.Facts)
+	points("Facts kept", o.Facts)
+	if n := len(o.Told); n > 0 {
+		fmt.Fprintf(&b, "\nTold: %s", prose.Line(strings.Join(o.Told[:min(n, most)], ", ")))
+		if n > most {
+			fmt.Fprintf(&b, " and %d more", n-most)
+		}
+	}
+	for i, text := range o.Untrue {
+		if i == most {
+			fmt.Fprintf(&b, "\n  and %d more", len(o.Untrue)-most)
+			break
+		}
+		fmt.Fprintf(&b, "\nNo longer true of it: %s", prose.Line(prose.Clip(text, 2*width)))
+	}
 	for i, t := range o.Todos[:min(most, len(o.Todos))] {
 		if i == 0 {
 			b.WriteString("\nTo do:")

@@ -103,10 +103,13 @@ func endOf(v *fact.Version, now time.Time) time.Time {
 // changeBytes is how much of a value a change tells.
 const changeBytes = 120
 
-// Text is the change in a line.
-func (c *Change) Text() string {
+// Text is the change in a line, for who was told.
+func (c *Change) Text() string { return "CHANGED since you were told: " + c.Line() }
+
+// Line is the change in a line.
+func (c *Change) Line() string {
 	short := func(v *fact.Version) string { return prose.ShortLine(prose.Clip(fact.Text(v), changeBytes)) }
-	text := "CHANGED since you were told: [" + prose.ShortLine(c.Was.Category) + "/" + prose.ShortLine(c.Was.Key) + "] " + short(c.Was)
+	text := "[" + prose.ShortLine(c.Was.Category) + "/" + prose.ShortLine(c.Was.Key) + "] " + short(c.Was)
 	var about []string
 	switch {
 	case c.Dispute != "":

@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"leanctx/agents/session"
+	"leanctx/cmd/internal/hook"
 	"leanctx/cmd/internal/op"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge"
+	"leanctx/knowledge/briefing"
 	"leanctx/knowledge/history"
 )
 
@@ -19,10 +23,24 @@ const maxSaid = 3
 // of them, for callers that may see it.
 func (s *stores) withSaid(o *op.Operation) {
 	switch o.Name {
+	case "session":
+		s.withTold(o)
 	case "status", "health":
 		op.Adjust(o, func(_ context.Context, sc op.Scope, q *knowledge.Examining) error {
 			if mayReadSessions(sc) {
 				q.Sessions = func(ctx context.Context) *knowledge.KeptSessions { return s.keptSessions(ctx, sc) }
+			}
+			return nil
+		})
+	case "remove":
+		op.Adjust(o, func(_ context.Context, sc op.Scope, q *knowledge.Withdrawal) error {
+			if mayReadSessions(sc) {
+				q.Sessions = func(ctx context.Context, holds func(string) bool) (ids []string) {
+					for _, store := range s.sessionStores(ctx, sc, false) {
+						ids, _ = store.Holding(ctx, holds) // of what cannot be read nothing is named
+					}
+					return ids
+				}
 			}
 			return nil
 		})
@@ -91,6 +109,37 @@ func (s *stores) keptSessions(ctx context.Context, sc op.Scope) *knowledge.KeptS
 		x.Since = given.Since
 	}
 	return &x
+}
+
+// withTold adds to the operation that shows a session what hooks told it.
+func (s *stores) withTold(o *op.Operation) {
+	op.Adjust(o, func(_ context.Context, sc op.Scope, q *session.Reading) error {
+		q.Told = func(ctx context.Context, client, name string) (facts, untrue []string) {
+			w, err := s.of(ctx, sc)
+			if err != nil {
+				return nil, nil
+			}
+			told := hook.ToldIn(s.config.DataDir, w.project.Hash, name, time.Now())
+			for _, x := range told {
+				if id := x.Name.Category + "/" + x.Name.Key; !slices.Contains(facts, id) {
+					facts = append(facts, id)
+				}
+			}
+			store, err := w.factStore()
+			if err != nil || len(told) == 0 {
+				return facts, nil
+			}
+			own := hook.Joined{Client: client, Session: name}.Name(w.project.Hash)
+			changes, err := briefing.Changes(ctx, store, told, func(author string) bool { return author == own })
+			for i := range changes {
+				if err == nil {
+					untrue = append(untrue, changes[i].Line())
+				}
+			}
+			return facts, untrue
+		}
+		return nil
+	})
 }
 
 // mayReadSessions reports whether a caller may see what was said: a named token needs the right.

@@ -143,11 +143,13 @@ func (s *stores) keeps(settings config.Settings, store *session.Store) error {
 func sessionTool(s *stores) *op.Tool {
 	c := sessionCommands{s}
 	open := ofCall(s, projectStores.sessions)
+	show := op.New("show", "Show the outline of a session, or turns of it.", op.Reads, method2(open, (*session.Store).Show), "id").Shown("id", "s-7c1e22a0")
+	s.withTold(&show)
 	return &op.Tool{
 		Name: "session", Command: "session", Summary: "What was said and done in sessions: list, show, search, import and erase them.",
 		Operations: []op.Operation{
 			op.New("list", "List sessions, the newest first; with words the best match first.", op.Reads, method2(open, (*session.Store).List)),
-			op.New("show", "Show the outline of a session, or turns of it.", op.Reads, method2(open, (*session.Store).Show), "id").Shown("id", "s-7c1e22a0"),
+			show,
 			op.New("grep", "Find turns by a regular expression.", op.Reads, method2(open, (*session.Store).Grep)).Shown("regexp", "(?i)never commit"),
 			op.New("import", "Take in the sessions that clients have kept so far: of the named clients, or files, or of all.", op.Changes, c.take).Long(),
 			op.New("erase", "Remove sessions for good: one, those before a day, or all of the project.", op.Destroys, method2(open, (*session.Store).EraseThem)).

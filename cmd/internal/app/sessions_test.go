@@ -127,6 +127,44 @@ func TestWhatAKilledClientLeftIsKept(t *testing.T) {
 	}
 }
 
+// A session says what it was told and what of that is no longer true; erasing a fact names the sessions with its words.
+func TestASessionTellsWhatItWasTold(t *testing.T) {
+	dir := home(t)
+	sessionsOn(t, dir)
+	c := clientSessions[0]
+	ran(t, "knowledge", "remember", "never commit to main: work goes to a branch named work", "-c", "workflow", "-k", "branch")
+	ran(t, "knowledge", "remember", "JWT RS256", "-c", "architecture", "-k", "auth")
+	lines, path := transcribed(t, dir, c.fixture, c.place)
+	if out := hooked(t, c.client, "session-start", c.name, `,"source":"startup"`); !strings.Contains(out, "RS256") {
+		t.Fatal(out)
+	}
+	written(t, path, lines)
+	told(t, c.client, "session-end", c.name, path, "")
+	id := sessionsOf(t)[0].ID
+	if out := ran(t, "session", "show", id); !strings.Contains(out, "\nTold: ") || !strings.Contains(out, "architecture/auth") || strings.Contains(out, "No longer") {
+		t.Error(out)
+	}
+	ran(t, "knowledge", "remember", "PASETO", "-c", "architecture", "-k", "auth", "--correct")
+	for _, command := range []string{"session show", "knowledge session"} {
+		if out := ran(t, append(strings.Fields(command), id)...); !strings.Contains(out, "\nNo longer true of it: [architecture/auth] JWT RS256 → PASETO") {
+			t.Error(command, out)
+		}
+	}
+	if out := ran(t, "knowledge", "remove", "workflow", "branch", "--erase", "--yes"); !strings.Contains(out, "Its words stand in what was said in "+id+". A person removes a session with lean-ctx session erase ID") {
+		t.Error(out)
+	}
+	if out := ran(t, "knowledge", "remove", "architecture", "auth", "--erase", "--yes"); strings.Contains(out, "stand in what was said") {
+		t.Error(out)
+	}
+	if out := ran(t, "session", "show", id); strings.Contains(out, "RS256") || strings.Contains(out, "PASETO") {
+		t.Error("an erased value is told:", out)
+	}
+	ran(t, "project", "forget", "my-app", "--erase", "--yes")
+	if left, err := filepath.Glob(filepath.Join(dir, "data", "sessions", "*", "*")); err != nil || len(left) > 0 {
+		t.Error("left:", left, err)
+	}
+}
+
 // A shell completes a session's id.
 func TestIDsOfSessionsAreCompleted(t *testing.T) {
 	dir := home(t)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"leanctx/internal/prose"
+	"leanctx/knowledge/briefing"
+	"leanctx/knowledge/fact"
 )
 
 // Briefings lists what sessions were given, the newest first.
@@ -59,4 +61,21 @@ func (b Briefings) TextIn(call prose.Syntax) string {
 		fmt.Fprintf(&t, "  %s %s%s %s: %s\n", x.At.UTC().Format("2006-01-02 15:04"), x.Client, session, x.Event, strings.Join(names, ", "))
 	}
 	return strings.TrimSuffix(t.String(), "\n") + prose.More(call, b.More, len(b.Briefings))
+}
+
+// ToldIn are the facts that hooks told a session of the last 30 days, by the client's name of it, or of its subagent, the
+// earliest first.
+func ToldIn(data, project, session string, now time.Time) (list []briefing.Told) {
+	log, _ := readLog(data, project, now.AddDate(0, 0, -logDays)) // what cannot be read tells nothing
+	for _, x := range log {
+		if session == "" || x.Reader != session && (x.Reader != "" || x.Session != session) {
+			continue
+		}
+		for _, told := range x.Told {
+			id, name, _ := strings.Cut(told, " ")
+			category, key, _ := strings.Cut(name, "/")
+			list = append(list, briefing.Told{ID: id, Name: fact.IDOf(category, key), At: x.At})
+		}
+	}
+	return list
 }
