@@ -44,7 +44,7 @@ func TestConsentAtThePage(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := &http.Client{Jar: jar}
-		s.get(t, c, "/?token="+token)
+		s.get(t, c, "/?token="+token+"&host=shared")
 		return c
 	}
 	me, guest := browse(s.code()), browse("a-token-of-the-guest-1234567890abcdef")
