@@ -1,5 +1,7 @@
 package hook
 
+import "slices"
+
 // Scope says for whom a client is connected.
 type Scope string
 
@@ -87,6 +89,17 @@ type event struct {
 	seconds          int // until the client gives up
 }
 
+// tellsBefore reports whether what a client's hook before a tool says reaches the model. Claude Code, Codex 0.171 and Copilot
+// CLI 1.0 were tried against a model on this machine, and Gemini CLI 0.61, which takes it only after the tool.
+func tellsBefore(client string) bool {
+	for _, c := range clients() {
+		if c.name == client {
+			return slices.ContainsFunc(c.hooks.events, func(e event) bool { return e.name == PreTool })
+		}
+	}
+	return false
+}
+
 // The forms that several clients share.
 const (
 	stdio       = `{"command": COMMAND, "args": ["mcp"]ENV}`
@@ -135,9 +148,11 @@ func clients() []client {
 			events: []event{
 				{"SessionStart", SessionStart, "startup|resume|clear|compact", 10},
 				{"UserPromptSubmit", UserPrompt, "", 5},
-				{"PostToolUse", PostTool, "apply_patch|Edit|Write", 5},
+				{"PreToolUse", PreTool, "Bash|apply_patch|Edit|Write|mcp__lean-ctx__.*", 5},
+				{"PostToolUse", PostTool, "apply_patch|Edit|Write|mcp__lean-ctx__ctx_knowledge", 5},
 				{"PreCompact", PreCompact, "", 10},
 				{"SubagentStart", SubagentStart, "", 5},
+				{"SubagentStop", SubagentStop, "", 5},
 				{"SessionEnd", SessionEnd, "", 3},
 			},
 			entry: commandHook, grouped: true, powerShell: true,
@@ -157,7 +172,8 @@ func clients() []client {
 			events: []event{
 				{"SessionStart", SessionStart, "", 10},
 				{"BeforeAgent", UserPrompt, "", 5},
-				{"AfterTool", PostTool, "read_file|write_file|replace", 5},
+				// What its hook before a tool says does not reach the model.
+				{"AfterTool", PostTool, "run_shell_command|read_file|write_file|replace", 5},
 				{"PreCompress", PreCompact, "", 10},
 				{"SessionEnd", SessionEnd, "", 10},
 			},
@@ -181,6 +197,7 @@ func clients() []client {
 			events: []event{
 				{"sessionStart", SessionStart, "", 10},
 				{"userPromptSubmitted", UserPrompt, "", 5},
+				{"preToolUse", PreTool, "", 5},
 				{"postToolUse", PostTool, "", 5},
 				{"sessionEnd", SessionEnd, "", 10},
 			},

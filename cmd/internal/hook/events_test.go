@@ -174,6 +174,19 @@ func TestDeadline(t *testing.T) {
 	})
 }
 
+// TestACommandIsToldOfOnce: before it runs, or after it by a client that passes on only what is said then.
+func TestACommandIsToldOfOnce(t *testing.T) {
+	const in = `{"tool_name":"shell","tool_input":{"command":"make deploy"}}`
+	for client, after := range map[string]string{"claude-code": "", "codex": "", "copilot": "", "gemini": "make deploy", "cursor": "make deploy"} {
+		k := new(fakeProject)
+		runEvent(t.TempDir(), client, PreTool, in, k)
+		runEvent(t.TempDir(), client, PostTool, in, k)
+		if d := cmp.Diff([]string{"make deploy", after}, k.commands); d != "" {
+			t.Errorf("%s\n%s", client, d)
+		}
+	}
+}
+
 // slowChanges is a project that takes long to tell what has changed.
 type slowChanges struct {
 	fakeProject
