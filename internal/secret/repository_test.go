@@ -16,7 +16,8 @@ func with(pattern string) *Redactor {
 func TestRuleOfARepositoryTakesNoWords(t *testing.T) {
 	for _, text := range []string{
 		"never push to main", "do not deploy on fridays, ask Ann first", "only Ann may merge; always ask", "use GitHub and PostgreSQL 16 on port 5432", "never\u00a0push v2 to main",
-		"1 never 2", "no: 3 times is too much", "JavaScriptEverywhere", "никогда не пишем2", "绝不推送到main2",
+		"1 never 2", "no: 3 times is too much", "JavaScriptEverywhere", "pin node to v20.11.1 and never v22.0.0", "run make test_v2_all before a push", "max_connections=100 max_retries=3", "go 1.26.0, react@18.2.0 and node-v20.1.2-rc.1",
+		"frozen until 2026-12-24, then from 2027-01", "since 2026-12-24T08:00:00Z", "use port=5432 and level=3", "build:v2_release and step_10", "никогда не пишем2", "绝不推送到main2",
 	} {
 		words := strings.Fields(text)
 		for i := range words {

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	redaction "leanctx/internal/secret"
 	"leanctx/knowledge"
 	"leanctx/knowledge/replica"
 )
@@ -361,5 +363,37 @@ func TestWhatSurroundsTheLines(t *testing.T) {
 	a.put(b.id+".jsonl", b.logs()[b.id+".jsonl"])
 	if r := a.sync(t); len(r.Warnings) > 0 || !strings.Contains(a.export(t), "PostgreSQL") {
 		t.Errorf("%q", r.Warnings)
+	}
+}
+
+// A branch's rules do not change what a trusted colleague says: it would stay so when the branch is left.
+func TestRulesOfABranchDoNotChangeWhatOthersSay(t *testing.T) {
+	one, dir := newMachine(t, t.TempDir(), 0), t.TempDir()
+	const said = "see ticket SEC-123456 before a push"
+	one.remember(t, "ticket", said)
+	one.sync(t)
+	two := newMachine(t, dir, 0)
+	if err := two.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	branch := redaction.BuiltIn().WithRepository(func() []redaction.RepositoryRule {
+		return []redaction.RepositoryRule{{Pattern: regexp.MustCompile("SEC-[0-9]+")}}
+	})
+	var err error
+	two.store, err = knowledge.Open(filepath.Join(dir, "store"), &knowledge.Options{ProjectHash: "0123456789abcdef", ProjectRoot: two.root, Now: func() time.Time { return two.clock }, Redactor: branch})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = one.store.Close(), two.store.Close() })
+	for name, text := range one.logs() {
+		two.put(name, text)
+	}
+	two.clock = two.clock.Add(time.Minute)
+	two.trustAll(t)
+	if _, err := replica.Sync(t.Context(), two.store, replica.Options{Root: two.root, Redact: redaction.BuiltIn().Clean}); err != nil {
+		t.Fatal(err)
+	}
+	if v := two.version(t, "ticket"); v == nil || v.Value != said {
+		t.Errorf("it became %+v", v)
 	}
 }

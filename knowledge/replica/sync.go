@@ -30,6 +30,10 @@ type Options struct {
 	Accept  bool    // also take in what waits for a person
 	ByUser  bool    // a person accepts it, so that it bears no mark
 	By      string  // who accepts
+
+	// Redact takes secrets out of the lines of others. It has no rule of the repository: a branch that changes what a line says
+	// would change it here for good. nil: the store's.
+	Redact func(text string) (clean string, rules []string)
 }
 
 // Report is what a sync did, or would do.
@@ -118,8 +122,12 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 		r.Check, r.Warnings = o.Check, warnings
 		return r, err
 	}
+	redact := s.Redact
+	if o.Redact != nil {
+		redact = o.Redact
+	}
 	read := func() incoming {
-		in := incoming{project: o.Project, trusted: trustedKeys(as), redact: s.Redact, now: s.Now()}
+		in := incoming{project: o.Project, trusted: trustedKeys(as), redact: redact, now: s.Now()}
 		in.read(files)
 		return in
 	}

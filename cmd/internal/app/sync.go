@@ -127,7 +127,7 @@ func (w projectStores) sync(ctx context.Context, o replica.Options) (replica.Rep
 	if err := w.sameHistory(ctx); err != nil {
 		return replica.Report{}, err
 	}
-	o.Root, o.Project = w.project.Root, recognised(w.project)
+	o.Root, o.Project, o.Redact = w.project.Root, recognised(w.project), w.userRedactor().Clean
 	return replica.Sync(ctx, store, o)
 }
 
