@@ -156,6 +156,8 @@ func TestClaimsOfPatternsAndLists(t *testing.T) {
 		"src/?.go":          `claim "src"`,
 		"src/{a,b}.ts":      `claim "src"`,
 		"a.ts,b.ts":         "each of them",
+		"a.ts b.ts":         "each of them",
+		"src/a  b.ts":       "each of them",
 		"a.ts, b.ts":        "each of them",
 		"a.ts;b.ts":         "each of them",
 		"a.ts\nb.ts":        "each of them",

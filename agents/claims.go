@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,10 +103,16 @@ func onePath(path string) error {
 		}
 		return refusal.Argument("path", "path %q is a pattern, and a claim is on one file or one directory: claim %q, which covers all that is in it", prose.Clip(path, maxWord), prose.Clip(dir, maxWord))
 	}
-	if strings.ContainsAny(path, ",;\n") {
+	if strings.ContainsAny(path, ",;\n") || isListOfFiles(path) {
 		return refusal.Argument("path", "path %q is a list, and a claim is on one file or one directory: claim each of them in a call of its own", prose.Clip(path, maxWord))
 	}
 	return nil
+}
+
+// isListOfFiles reports whether a path is several with blanks between them, each with a directory or an ending.
+func isListOfFiles(text string) bool {
+	all := strings.Fields(text)
+	return len(all) > 1 && !slices.ContainsFunc(all, func(x string) bool { return !strings.Contains(x, "/") && filepath.Ext(x) == "" })
 }
 
 // hasAlternatives reports whether a path has alternatives as a shell writes them: {a,b}.

@@ -145,6 +145,9 @@ func (s *core) Compact(ctx context.Context) error {
 // files that were set aside.
 func (s *core) Notices() []string { return s.notices.Take(s.log.Warnings()) }
 
+// Away says, once, that the team's server gave no answer, so that what is read may be old. Empty: it did.
+func (s *core) Away() string { return s.notices.Away(s.log.Warnings()) }
+
 // now is the clock of this process. It may go back and differ between processes. The
 // package documentation says why it is not the recorded time.
 func (s *core) now() time.Time { return s.opts.Now().UTC() }

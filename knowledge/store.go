@@ -192,6 +192,9 @@ func (s *Store) Close() error {
 // store taken over, a torn write dropped, damage set aside.
 func (s *Store) Notices() []string { return s.notices.Take(s.log.Warnings()) }
 
+// Away says, once, that the team's server gave no answer, so that what is read may be old. Empty: it did.
+func (s *Store) Away() string { return s.notices.Away(s.log.Warnings()) }
+
 // Now is the wall clock, UTC.
 func (s *Store) Now() time.Time { return s.opts.Now().UTC() }
 

@@ -74,7 +74,7 @@ func (r ImportedPlan) Text() string {
 	}
 	for _, what := range slices.Sorted(maps.Keys(r.LeftOut)) {
 		if n := r.LeftOut[what]; n > 0 {
-			fmt.Fprintf(&text, "\n  no place for %d %s", n, what)
+			fmt.Fprintf(&text, "\n  no place for %s", prose.CountOf(n, what))
 		}
 	}
 	return text.String() + prose.Redacted(r.Redacted)

@@ -550,7 +550,7 @@ func TestWaitsMakeNoCircle(t *testing.T) {
 	want := `Plan beads.jsonl (beads): 5 created, 0 changed, 0 completed, 0 canceled, 0 unchanged
   line 4: m would be a part of itself: it stands at the top
   line 1: "Epic" does not wait for "Kid", which would need it first
-  no place for 1 assignees`
+  no place for 1 assignee`
 	if r := loadAs(t, s2, "beads.jsonl", text); r.Text() != want {
 		t.Errorf("got\n%s\nwant\n%s", r.Text(), want)
 	}

@@ -118,6 +118,9 @@ func (s *core) Compact(ctx context.Context) error { return s.log.Compact(ctx) }
 // files that were set aside.
 func (s *core) Notices() []string { return s.notices.Take(s.log.Warnings()) }
 
+// Away says, once, that the team's server gave no answer, so that what is read may be old. Empty: it did.
+func (s *core) Away() string { return s.notices.Away(s.log.Warnings()) }
+
 // Damage reports what is or was wrong with the tasks' file since it was opened. aside
 // lists the paths of damaged files and torn writes that were set aside.
 func (s *core) Damage(ctx context.Context) (found, aside []string, err error) {

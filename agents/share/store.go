@@ -106,6 +106,9 @@ func (s *core) Compact(ctx context.Context) error { return s.log.Compact(ctx) }
 // files that were set aside.
 func (s *core) Notices() []string { return s.notices.Take(s.log.Warnings()) }
 
+// Away says, once, that the team's server gave no answer, so that what is read may be old. Empty: it did.
+func (s *core) Away() string { return s.notices.Away(s.log.Warnings()) }
+
 // self is the caller's id; it must be registered.
 func (s *Store) self(ctx context.Context) (string, error) {
 	id := ""

@@ -17,6 +17,8 @@ type Pending struct {
 	mu     sync.Mutex
 	list   []string
 	warned int // number of the journal's warnings already taken
+
+	away string // what says that the copy may be old, until somebody takes it
 }
 
 // Add adds a warning, unless the same one is already waiting.
@@ -33,13 +35,33 @@ func (b *Pending) Add(format string, args ...any) {
 func (b *Pending) Take(warnings []journal.Warning) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.look(warnings)
 	out := b.list
 	b.list = nil
+	return out
+}
+
+// Away returns what says that the copy may be old, once. It stands apart, since all stores of a project say
+// it at the same time, and once is enough for an answer.
+func (b *Pending) Away(warnings []journal.Warning) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.look(warnings)
+	text := b.away
+	b.away = ""
+	return text
+}
+
+// look sorts the journal's new warnings.
+func (b *Pending) look(warnings []journal.Warning) {
 	for _, w := range warnings[min(b.warned, len(warnings)):] {
-		out = append(out, w.Text)
+		if w.Kind == journal.Offline {
+			b.away = w.Text
+		} else {
+			b.list = append(b.list, w.Text)
+		}
 	}
 	b.warned = len(warnings)
-	return out
 }
 
 // Damage returns the texts of a journal's warnings and the paths of the files set aside in

@@ -3,6 +3,7 @@ package prose
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,6 +32,27 @@ func Count[N ~int | ~int64](n N, noun string) string {
 		noun += "s"
 	}
 	return Number(n) + " " + noun
+}
+
+// CountOf words a number of what is named in the plural: 1 "blocks of HTML" is "1 block of HTML".
+func CountOf[N ~int | ~int64](n N, plural string) string {
+	if n != 1 {
+		return Number(n) + " " + plural
+	}
+	words := strings.Split(plural, " ")
+	head := slices.IndexFunc(words, func(w string) bool { return slices.Contains([]string{"of", "without", "to"}, w) })
+	if head < 0 {
+		head = len(words)
+	}
+	if head > 0 {
+		noun := &words[head-1]
+		if stem, ok := strings.CutSuffix(*noun, "ies"); ok {
+			*noun = stem + "y"
+		} else {
+			*noun = strings.TrimSuffix(*noun, "s")
+		}
+	}
+	return "1 " + strings.Join(words, " ")
 }
 
 // Percent words a share of 1 in percent. It rounds half away from zero, as

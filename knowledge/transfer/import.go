@@ -132,7 +132,7 @@ func Import(ctx context.Context, s *knowledge.Store, in Incoming) (Imported, err
 		m.reading, m.labeled = readingOf(s.Options().ProjectRoot, in, read, other), other.Labeled
 	}
 	if n := len(read.passed); n > 0 {
-		m.r.LeftOut = append(m.r.LeftOut, foreign.LeftOut{What: "files that are no Markdown: " + listed(read.passed), Count: n})
+		m.r.LeftOut = append(m.r.LeftOut, foreign.LeftOut{What: "files without Markdown: " + listed(read.passed), Count: n})
 	}
 	if len(read.rooms) > 0 {
 		m.r.Kind = formatMarkdown
@@ -266,7 +266,7 @@ func (r Imported) TextIn(call prose.Syntax) string {
 		fmt.Fprintf(&b, "\n  deleted in the file and kept here: %s; %s", listed(r.Missing), call("remove"))
 	}
 	for _, l := range r.LeftOut {
-		fmt.Fprintf(&b, "\n  no place for %d %s", l.Count, l.What)
+		fmt.Fprintf(&b, "\n  no place for %s", prose.CountOf(l.Count, l.What))
 	}
 	for _, list := range []struct {
 		what     string

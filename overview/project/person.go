@@ -14,6 +14,12 @@ const maxPerson = 1 << 10
 // configuration of the repository in the directory does not count: whoever works in a clone may write it, and would sign as
 // somebody else, or have the user's own name taken. It is empty if neither is known.
 func (p *Registry) Person(ctx context.Context, dir string) string {
+	name, _ := p.Persons(ctx, dir)
+	return name
+}
+
+// Persons are [Registry.Person], and the name that the repository's configuration has and that does not count.
+func (p *Registry) Persons(ctx context.Context, dir string) (name, notCounted string) {
 	limited, cancel := context.WithTimeout(ctx, p.o.GitTimeout)
 	defer cancel()
 	out, err := p.git(limited, dir, "config", "--null", "--show-scope", "--get-all", "user.name")
@@ -22,24 +28,27 @@ func (p *Registry) Person(ctx context.Context, dir string) string {
 		out = append([]byte("global\x00"), out...)
 	}
 	if err == nil {
-		if name := ownName(string(out)); name != "" {
-			return name
+		if name, notCounted = namesIn(string(out)); name != "" {
+			return name, notCounted
 		}
 	}
 	login, err := user.Current()
 	if err != nil {
-		return ""
+		return "", notCounted
 	}
-	return login.Username[strings.LastIndexByte(login.Username, '\\')+1:] // Windows puts the domain before it
+	return login.Username[strings.LastIndexByte(login.Username, '\\')+1:], notCounted // Windows puts the domain before it
 }
 
-// ownName is the last of the values that are not the repository's. Each comes after its scope.
-func ownName(out string) (name string) {
+// namesIn are the last of the values that are not the repository's, and the last of those that are. Each
+// comes after its scope.
+func namesIn(out string) (own, repository string) {
 	parts := strings.Split(out, "\x00")
 	for i := 0; i+1 < len(parts); i += 2 {
-		if scope := parts[i]; scope != "local" && scope != "worktree" {
-			name = cmp.Or(strings.TrimSpace(parts[i+1][:min(len(parts[i+1]), maxPerson)]), name)
+		name := &own
+		if scope := parts[i]; scope == "local" || scope == "worktree" {
+			name = &repository
 		}
+		*name = cmp.Or(strings.TrimSpace(parts[i+1][:min(len(parts[i+1]), maxPerson)]), *name)
 	}
-	return name
+	return own, repository
 }

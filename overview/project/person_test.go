@@ -24,8 +24,8 @@ func TestCloneDoesNotNameTheUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Close() })
-	if got := p.Person(t.Context(), clone); got == "Mallory" {
-		t.Error("the clone's name counts where there is no other")
+	if got, repository := p.Persons(t.Context(), clone); got == "Mallory" || repository != "Mallory" {
+		t.Errorf("%q where there is no other, and %q does not count", got, repository)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "more"), []byte("[user]\nname = Vic Marx\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -69,7 +69,7 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer)
 // command makes all commands of the program.
 func (r *run) command() *cli.Command {
 	return cli.New(cli.Options{
-		In: r.in, Out: r.out, Err: r.errs, Version: strings.TrimPrefix(build().Text(), cli.Name+" "), Known: r.known,
+		In: r.in, Out: r.out, Err: r.errs, Version: strings.TrimPrefix(build().Text(), cli.Name+" "), Known: r.known, Args: r.args,
 		Tools: r.tools, Plain: r.plain(), Begin: r.begin, Warn: r.warn, OnAnswer: r.countCall,
 	})
 }
@@ -113,6 +113,9 @@ func (r *run) countCall(m op.AnsweredCall) {
 		cli.Warn(r.errs, why)
 	}
 	r.found = r.found || m.Found()
+	if m.Away && r.stores != nil {
+		r.stores.away.Store(true)
+	}
 	r.account.count(m)
 }
 

@@ -22,6 +22,7 @@ import (
 	"leanctx/knowledge"
 	"leanctx/knowledge/advice"
 	"leanctx/knowledge/replica"
+	"leanctx/overview/project"
 )
 
 type checkup struct {
@@ -110,6 +111,9 @@ func (x *examination) examine(ctx context.Context) {
 	switch {
 	case err != nil:
 		x.problem("project", err.Error(), "")
+	case !p.Known && !x.stores.config.Named && x.scope.Project == "" && x.stores.everything(p.Root):
+		x.found = append(x.found, hook.Finding{Level: hook.Remark, Subject: "project", Text: p.Root + " is no project unless it is named: nothing is kept here",
+			Fix: "cd to a project, or name one: lean-ctx doctor --project PATH"})
 	case !p.Known:
 		x.fine("project", p.Root+": nothing is remembered of it yet")
 		if brings := repositoryBrings(projectPlace{Project: p, at: &membership{}}); brings != "" {
@@ -120,8 +124,22 @@ func (x *examination) examine(ctx context.Context) {
 		x.team(ctx)
 	}
 	if err == nil {
+		x.person(ctx, projects, p.Root)
 		x.sessions(settings, p.Hash)
 	}
+}
+
+// person says by whom facts are that a person asserts here.
+func (x *examination) person(ctx context.Context, projects *project.Registry, root string) {
+	name, notCounted := projects.Persons(ctx, root)
+	text := "what you say yourself is by " + prose.Line(name)
+	if notCounted == "" || notCounted == name {
+		x.fine("you", text)
+		return
+	}
+	x.found = append(x.found, hook.Finding{Level: hook.Remark, Subject: "you",
+		Text: fmt.Sprintf("%s; the name in this repository's own configuration, %s, does not count: whoever works in a clone can write it", text, prose.Line(prose.Clip(notCounted, 64))),
+		Fix:  "if it is yours: git config --global user.name " + op.ShellWord(prose.Line(prose.Clip(notCounted, 64)))})
 }
 
 // sessions says whether what is said and done in a project is kept, since when, and how much there is.
@@ -288,10 +306,11 @@ func (x *examination) team(ctx context.Context) {
 	}
 	switch {
 	case t.SetBack:
-		x.problem("team", prose.ShortLine(t.Problem), "reads work, as of "+t.At.UTC().Format(time.RFC3339)+". "+setBackAdvice)
+		x.problem("team", prose.ShortLine(t.Problem), "reads work, "+t.asOf()+". "+setBackAdvice)
 		return
 	case !t.Reachable:
-		x.problem("team", prose.ShortLine(t.Problem), "reads work, as of "+t.At.UTC().Format(time.RFC3339)+"; start the server, or check the network and the credentials")
+		x.stores.away.Store(true) // said here
+		x.problem("team", prose.ShortLine(t.Problem), "reads work, "+t.asOf()+"; start the server, or check the network and the credentials")
 		return
 	}
 	s := t.Status

@@ -38,6 +38,7 @@ type stores struct {
 	logger       *slog.Logger // of a server
 	longLived    bool         // in a server
 	warned       sync.Map     // warnings that were given
+	away         atomic.Bool  // an answer said that the team's server is away
 	lastProjects sync.Map     // the last project of a scope's path
 	intents      sync.Map     // the task that a connection named
 
@@ -290,6 +291,11 @@ func (s *stores) close() error {
 	for x := s.next(); x != nil; x = s.next() {
 		if n, ok := x.(interface{ Notices() []string }); ok {
 			for _, text := range n.Notices() { // that no answer has shown
+				s.warn(text)
+			}
+		}
+		if n, ok := x.(interface{ Away() string }); ok && !s.longLived {
+			if text := n.Away(); text != "" && !s.away.Swap(true) {
 				s.warn(text)
 			}
 		}

@@ -222,8 +222,13 @@ func TestTeamOffline(t *testing.T) {
 	if !strings.Contains(errs, server) {
 		t.Errorf("%s", errs)
 	}
+	for _, command := range []string{"knowledge health", "status", "wakeup", "activity", "overview", "search x", "agent sync", "task list"} {
+		if _, errs := m.on("a", 0, strings.Fields(command)...); strings.Count(errs, "newer commits") != 1 {
+			t.Errorf("%s does not say once that the server is away:\n%s", command, errs)
+		}
+	}
 	m.says("a", "Writes are refused", "team", "status")
-	if out, errs := m.on("a", 1, "doctor"); !strings.Contains(out, "no damage") || strings.Contains(out, "compact") || !strings.Contains(errs, "1 problem found") {
+	if out, errs := m.on("a", 1, "doctor"); strings.Count(out+errs, server) != 1 || !strings.Contains(out, "no damage") || strings.Contains(out, "compact") || !strings.Contains(errs, "1 problem found") {
 		t.Errorf("doctor without the server:\n%s%s", out, errs)
 	}
 	m.says("a", "may be missing", "team", "leave")

@@ -81,6 +81,14 @@ const (
 // setBackAdvice is what to do when the server's disk was set back.
 const setBackAdvice = "Give the server its newest disk again, or keep the memory that is here: lean-ctx team leave"
 
+// asOf says of when the copy is.
+func (t teamState) asOf() string {
+	if t.At.IsZero() {
+		return "of an empty copy"
+	}
+	return "as of " + t.At.UTC().Format(time.RFC3339)
+}
+
 func (t teamState) Text() string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
@@ -93,12 +101,12 @@ func (t teamState) Text() string {
 	}
 	if t.SetBack {
 		line("server", "answers, but %s", t.Problem)
-		line("", "Reads work, as of %s. Writes are refused. %s.", t.At.UTC().Format(time.RFC3339), setBackAdvice)
+		line("", "Reads work, %s. Writes are refused. %s.", t.asOf(), setBackAdvice)
 		return b.String()
 	}
 	if !t.Reachable {
 		line("server", "not reachable: %s", t.Problem)
-		line("", "Reads work, as of %s. Writes are refused until it answers.", t.At.UTC().Format(time.RFC3339))
+		line("", "Reads work, %s. Writes are refused until it answers.", t.asOf())
 		return b.String()
 	}
 	if t.Newer {

@@ -57,6 +57,8 @@ type Options struct {
 	// Known lists values of an argument for completion: each a value, or a value, a
 	// tab and its description. It ignores errors.
 	Known func(context.Context, Blank) []string
+	// Args is what was typed, for hints that repeat it.
+	Args []string
 	// OnAnswer is called for every operation after its answer is printed.
 	OnAnswer func(op.AnsweredCall)
 }
@@ -77,6 +79,7 @@ func New(o Options) *cobra.Command {
 	}
 	cobra.EnableCommandSorting = false // keep the order of the table
 	g := &Globals{known: o.Known}
+	hints := guide{o.Args}
 	root := &cobra.Command{
 		Use:           Name,
 		Short:         "Facts over time, shared by the agents of a project.",
@@ -84,7 +87,7 @@ func New(o Options) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
-		RunE:          group,
+		RunE:          hints.group,
 
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
@@ -92,7 +95,7 @@ func New(o Options) *cobra.Command {
 	root.SetOut(o.Out)
 	root.SetErr(o.Err)
 	root.SetVersionTemplate(Name + " {{.Version}}\n")
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(hints.flagError)
 	root.SetHelpTemplate(helpTemplate)
 	flags := root.PersistentFlags()
 	flags.StringVar(&g.Project, "project", "", "path of the project (default: the working directory's)")
@@ -101,7 +104,7 @@ func New(o Options) *cobra.Command {
 	flags.BoolVarP(&g.Quiet, "quiet", "q", false, "no warnings, and no answer of commands that change something")
 	flags.BoolVar(&g.Strict, "strict", false, "exit with 4 if there were warnings")
 	for _, t := range o.Tools(g) {
-		k := call{tool: t, globals: g, begin: o.Begin, warn: o.Warn, onAnswer: o.OnAnswer}
+		k := call{tool: t, globals: g, hints: hints, begin: o.Begin, warn: o.Warn, onAnswer: o.OnAnswer}
 		if t.Command == knowledgeGroup {
 			for _, name := range everyday {
 				if row, ok := t.Operation(name); ok {
@@ -115,7 +118,7 @@ func New(o Options) *cobra.Command {
 	for _, p := range o.Plain {
 		root.AddCommand(plain(p, g))
 	}
-	completion(root)
+	completion(root, hints)
 	_ = root.RegisterFlagCompletionFunc("agent", cobra.NoFileCompletions) // it fails for an unknown flag
 	root.InitDefaultHelpFlag()
 	return root
@@ -157,7 +160,7 @@ func tool(t *op.Tool, k call) *cobra.Command {
 		Short: firstSentence(t.Summary),
 		Long:  t.Summary,
 		Args:  cobra.ArbitraryArgs,
-		RunE:  group,
+		RunE:  k.hints.group,
 
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
@@ -177,9 +180,12 @@ func tool(t *op.Tool, k call) *cobra.Command {
 	return c
 }
 
+// guide words the hints about commands that there are not.
+type guide struct{ typed []string }
+
 // group runs a command that only has subcommands. Without arguments it prints the help; for
 // an unknown subcommand it suggests the nearest one.
-func group(c *cobra.Command, args []string) error {
+func (g guide) group(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return c.Help()
 	}
@@ -194,10 +200,8 @@ func group(c *cobra.Command, args []string) error {
 	} else if near := suggest(c, args[0]); near != "" && len(others) == 0 {
 		others = []string{c.CommandPath() + " " + near}
 	}
-	if len(others) == 1 && takes(c.Root(), others[0], words) { // the same call of the other command
-		for _, w := range words {
-			others[0] += " " + op.ShellWord(w)
-		}
+	if len(others) == 1 { // the same call of the other command
+		others[0] += g.rest(c.Root(), others[0], args[:len(args)-len(words)], words)
 	}
 	if len(others) > 0 {
 		e.Hint = fmt.Sprintf("did you mean %s?", strings.Join(others, " or "))
@@ -225,10 +229,25 @@ func grouped(c *cobra.Command, args []string) string {
 	return ""
 }
 
-// takes reports whether a command, named by its whole path, takes so many words.
-func takes(root *cobra.Command, path string, words []string) bool {
+// rest is what was typed behind a command that there is not, as far as another one, named by its whole
+// path, takes it.
+func (g guide) rest(root *cobra.Command, path string, name, words []string) (text string) {
 	x, _, err := root.Find(strings.Fields(path)[1:])
-	return err == nil && x.ValidateArgs(words) == nil
+	if err != nil {
+		return ""
+	}
+	if i := slices.Index(g.typed, name[len(name)-1]); i >= 0 && x.ParseFlags(g.typed[i+1:]) == nil && x.ValidateArgs(x.Flags().Args()) == nil {
+		words = g.typed[i+1:]
+	} else if x.ValidateArgs(words) != nil {
+		return ""
+	}
+	for _, w := range words {
+		text += " " + op.ShellWord(w)
+	}
+	if x.Name() == "remember" && len(words) == 1 && strings.Contains(words[0], "/") && !strings.Contains(words[0], " ") {
+		text += " VALUE" // it is the name of a fact
+	}
+	return text
 }
 
 // elsewhere are the commands that somebody means who types an unknown one: what this group calls it, else

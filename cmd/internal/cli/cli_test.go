@@ -80,7 +80,7 @@ func run(t *testing.T, in string, args ...string) (string, string, error) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	root := New(Options{
-		In: strings.NewReader(in), Out: &out, Err: &errs, Version: "1.2.3", Tools: table,
+		In: strings.NewReader(in), Out: &out, Err: &errs, Version: "1.2.3", Tools: table, Args: args,
 		Plain: []Plain{{Name: "mcp", Summary: "Serve.", Run: func(_ context.Context, g Globals) error {
 			fmt.Fprintln(&out, "serving", g.Project)
 			return nil
@@ -179,6 +179,10 @@ func TestUsage(t *testing.T) {
 		{"mcp|now", `lean-ctx mcp takes no argument, but got "now"`, ""},
 		{"completion|bash|now", `lean-ctx completion bash takes no argument, but got "now"`, ""},
 		{"store|x", `unknown command "store" for lean-ctx`, "did you mean lean-ctx remember x?"},
+		{"store|x|--category|two words", `unknown command "store" for lean-ctx`, `did you mean lean-ctx remember x --category "two words"?`},
+		{"--json|store|--category=a|x", `unknown command "store" for lean-ctx`, `did you mean lean-ctx remember --category=a x?`},
+		{"store|x|--nope", `unknown command "store" for lean-ctx`, "did you mean lean-ctx remember x?"},
+		{"store|auth/kind", `unknown command "store" for lean-ctx`, "did you mean lean-ctx remember auth/kind VALUE?"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.args, func(t *testing.T) {

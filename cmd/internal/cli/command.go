@@ -29,6 +29,7 @@ type call struct {
 	tool     *op.Tool
 	op       *op.Operation
 	globals  *Globals
+	hints    guide
 	begin    func(*op.Tool) error // may be nil
 	warn     func(string)
 	onAnswer func(op.AnsweredCall) // may be nil

@@ -136,11 +136,11 @@ func isPlain(s string) bool {
 const plainASCII = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@+,"
 
 // completion adds cobra's command that writes completion scripts.
-func completion(root *cobra.Command) {
+func completion(root *cobra.Command, hints guide) {
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		if c.Name() == "completion" {
-			c.Args, c.RunE = cobra.ArbitraryArgs, group // an unknown shell is a mistake in the words
+			c.Args, c.RunE = cobra.ArbitraryArgs, hints.group // an unknown shell is a mistake in the words
 			for _, shell := range c.Commands() {
 				shell.Args = none
 			}

@@ -25,9 +25,9 @@ func (k *call) explain(err error) error {
 
 // flagError explains an error of the flag parser. A flag of a command that there is not says less than
 // which commands there are.
-func flagError(c *cobra.Command, err error) error {
+func (g guide) flagError(c *cobra.Command, err error) error {
 	if words := c.Flags().Args(); c.HasAvailableSubCommands() && len(words) > 0 {
-		return group(c, words)
+		return g.group(c, words)
 	}
 	e := &refusal.HintError{Problem: fmt.Sprintf("%s: %v", c.CommandPath(), err), Hint: c.Example}
 	missing, ok := errors.AsType[*pflag.NotExistError](err)

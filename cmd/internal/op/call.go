@@ -36,11 +36,11 @@ func (t *Tool) Call(ctx context.Context, action string, args map[string]any) (An
 	if err := o.forbids(t.Command, c.scope); err != nil {
 		return Answer{}, err
 	}
-	result, err := o.run(context.WithValue(ctx, noticesKey{}, &c.notices), c.scope, c)
+	result, err := o.run(context.WithValue(ctx, noticesKey{}, c), c.scope, c)
 	for i, n := range c.notices { // it may quote what a stranger wrote
 		c.notices[i] = prose.Line(strings.Join(strings.Fields(n), " "))
 	}
-	a := Answer{Result: result, Notices: c.notices, Output: c.scope.Output, Tool: t.Name, Action: o.Name, Scope: c.scope}
+	a := Answer{Result: result, Notices: c.notices, Away: c.away, Output: c.scope.Output, Tool: t.Name, Action: o.Name, Scope: c.scope}
 	if c.shell {
 		a.syntax = t.shell
 	} else {
@@ -119,6 +119,7 @@ type call struct {
 	values    map[string]any // by the parameter's name, as coerce makes them
 	confirmed bool
 	notices   []string
+	away      bool // one of them says that the team's server is away
 
 	given    map[string]bool // parameters that have a value, right or wrong
 	problems []string
@@ -352,6 +353,7 @@ func (c *call) needs(names ...string) string {
 type Answer struct {
 	Result  Result
 	Notices []string // what was ignored or corrected: one sentence each, without a full stop
+	Away    bool     // one of them says that the team's server is away
 	Output  string   // "text" or "json"
 	Tool    string
 	Action  string // the operation's name

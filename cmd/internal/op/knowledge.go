@@ -136,7 +136,7 @@ func keeping(st Stores) []Operation {
 	open := st.Knowledge
 	return []Operation{
 		New("remove", "Retract a fact, or one value; its history stays.", Destroys, on(open, (*knowledge.Store).Remove), "category", "key").
-			Describe("value", "reason").Shown("category", exampleCategory, "key", exampleKey).Guesses("delete", "forget", "retract", "erase", "drop", "archive"),
+			Describe("value", "reason").Shown("category", exampleCategory, "key", exampleKey).Guesses("delete", "forget", "rm", "retract", "erase", "drop", "archive"),
 		New("rename", "Give a fact another category or key.", Changes, on(open, function(knowledge.Rename)), "category", "key", "to").
 			Shown("category", exampleCategory, "key", exampleKey, "to", "security/auth").Guesses("move", "mv"),
 		New("undo", "Take back your own last commit.", Changes, on(open, function(knowledge.Undo))).Shown().Guesses("revert", "rollback"),

@@ -89,7 +89,7 @@ type Caller struct {
 
 type (
 	callerKey  struct{}
-	noticesKey struct{} // the list that collects the notices of stores
+	noticesKey struct{} // the call that collects the notices of stores
 )
 
 // WithCaller gives ctx a caller. [Tool.Call] puts it into the [Scope].
@@ -295,10 +295,8 @@ func on[T, A, R any](open func(context.Context, Scope) (T, error), method func(T
 			return none, err
 		}
 		r, err := method(store, ctx, a)
-		if n, ok := any(store).(noticer); ok {
-			if list, ok := ctx.Value(noticesKey{}).(*[]string); ok {
-				*list = append(*list, n.Notices()...)
-			}
+		if c, ok := ctx.Value(noticesKey{}).(*call); ok {
+			c.heed(store)
 		}
 		return r, err
 	}
@@ -307,6 +305,18 @@ func on[T, A, R any](open func(context.Context, Scope) (T, error), method func(T
 // function turns a function on a store into a method, as [on] wants it.
 func function[T, A, R any](f func(context.Context, T, A) (R, error)) func(T, context.Context, A) (R, error) {
 	return func(store T, ctx context.Context, a A) (R, error) { return f(ctx, store, a) }
+}
+
+// heed takes the notices of a store. That the team's server is away is said once.
+func (c *call) heed(store any) {
+	if n, ok := store.(noticer); ok {
+		c.notices = append(c.notices, n.Notices()...)
+	}
+	if s, ok := store.(interface{ Away() string }); ok && !c.away {
+		if text := s.Away(); text != "" {
+			c.notices, c.away = append(c.notices, text), true
+		}
+	}
 }
 
 // noticer is a store with notices beside its results, each given once: damage that was

@@ -32,7 +32,7 @@ func (b *Binding) Bind(path string) string {
 
 // Note adds a notice to the answer of the call that ctx belongs to, once.
 func Note(ctx context.Context, text string) {
-	if list, ok := ctx.Value(noticesKey{}).(*[]string); ok && !slices.Contains(*list, text) {
-		*list = append(*list, text)
+	if c, ok := ctx.Value(noticesKey{}).(*call); ok && !slices.Contains(c.notices, text) {
+		c.notices = append(c.notices, text)
 	}
 }
