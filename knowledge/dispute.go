@@ -74,6 +74,20 @@ func AuthorOf(v *fact.Version) string {
 	return KindImport
 }
 
+// MarkOf says of a line that nobody asked for where it came from: what nobody has confirmed here, since when a user says it,
+// and whose warning it is if no user gave it.
+func MarkOf(v *fact.Version) string {
+	switch {
+	case fact.Unconfirmed(v):
+		return " (?)"
+	case fact.ByUser(v):
+		return " (u, " + fact.Day(v.ValidFrom) + ")"
+	case fact.IsGotcha(v) && len(v.Sources) > 0:
+		return " (by " + prose.ShortLine(prose.Clip(AuthorOf(v), 40)) + ")"
+	}
+	return ""
+}
+
 // AssertedBy names who asserted a version first: an agent by its name, a user by the person's. It is
 // empty if the name is not known.
 func AssertedBy(v *fact.Version) string {

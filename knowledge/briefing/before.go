@@ -30,6 +30,9 @@ const (
 	keyCommand = 2.5
 	// minPath is the same for the words of a path.
 	minPath = 12
+
+	// usersLead puts what a user says before all that agents say: there is place for two lines, and an agent may write many.
+	usersLead = 1e6
 )
 
 // Before chooses what to tell before a tool runs. A command is a question about its own words, a file about its path. A
@@ -79,6 +82,11 @@ func Before(ctx context.Context, s *knowledge.Store, tool Tool, told, part func(
 			case weighsMore(g.Version) && g.Words >= minPath:
 				add(g.Version, "words "+strings.Join(g.Found, ", ")+fmt.Sprintf(" of the path (%.1f)", g.Words), g.Words)
 			}
+		}
+	}
+	for i := range list {
+		if fact.Stated(list[i].Version) {
+			list[i].Score += usersLead
 		}
 	}
 	return few(list, maxBefore, maxBeforeTokens), nil

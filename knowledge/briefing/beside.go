@@ -158,14 +158,7 @@ func few(list []Line, most, tokens int) (out []Line) {
 // Text is the line as it is shown, with where it came from.
 func (x *Line) Text() string {
 	v := x.Version
-	mark := ""
-	switch {
-	case fact.Unconfirmed(v):
-		mark = " (?)"
-	case fact.ByUser(v):
-		mark = " (u, " + fact.Day(v.ValidFrom) + ")"
-	}
-	text := "[" + knowledge.Slashed(knowledge.Name{Category: v.Category, Key: v.Key}) + "] " + prose.ShortLine(fact.Text(v)) + mark
+	text := "[" + knowledge.Slashed(knowledge.Name{Category: v.Category, Key: v.Key}) + "] " + prose.ShortLine(fact.Text(v)) + knowledge.MarkOf(v)
 	if x.Mind {
 		text += ". If this changed: remember with this key."
 	}

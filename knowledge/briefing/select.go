@@ -359,6 +359,7 @@ func (o *Inputs) selection(c *choice) Selection {
 		r = full
 		break
 	}
+	slices.SortStableFunc(r.Gotchas, func(a, b string) int { return fact.UsersFirst(told[a], told[b]) })
 	for _, text := range r.Gotchas {
 		r.take(told[text], "gotcha", true)
 	}
@@ -602,12 +603,17 @@ func texts(decisions []decision) []string {
 	return out
 }
 
-// gotchasRead is how many gotchas are read for a briefing, which tells of a few.
-const gotchasRead = 64
+// gotchasRead is how many gotchas are read for a briefing, which tells of a few. agentsGotchas is how many critical ones of agents
+// stand before a user's that are not critical.
+const (
+	gotchasRead   = 64
+	agentsGotchas = 2
+)
 
-// gotchaLines are the gotchas: the critical ones first, of those and of the others those for the task first, then the worst. What
-// is not confirmed comes last. It counts the critical ones. They are taken out of the choice, but for what is pinned: that
-// stands in its room. What to do is never cut. told are those of the lines.
+// gotchaLines are the gotchas: the critical ones first, of those and of the others the user's, then those for the task, then the
+// worst. What is not confirmed comes last. It counts the critical ones. Agents may write any number, and call each critical: more
+// than leave place for the user's are no critical ones. They are taken out of the choice, but for what is pinned: that stands in
+// its room. What to do is never cut. told are those of the lines.
 func (o *Inputs) gotchaLines(c *choice) (out []string, worst int, told map[string]*fact.Version) {
 	var list []*candidate
 	taken := map[string]bool{}
@@ -623,31 +629,54 @@ func (o *Inputs) gotchaLines(c *choice) (out []string, worst int, told map[strin
 		}
 		return len(o.Related)
 	}
+	const usersCritical, agentsCritical, users, agents, foreign = 0, 1, 2, 3, 4
 	group := func(x *candidate) int {
 		switch {
 		case x.Unconfirmed:
-			return 2
+			return foreign
+		case x.User && x.Critical:
+			return usersCritical
+		case x.User:
+			return users
 		case x.Critical:
-			return 0
+			return agentsCritical
 		}
-		return 1
+		return agents
 	}
+	readFirst := [...]int{usersCritical: 0, users: 1, agentsCritical: 2, agents: 3, foreign: 4}
 	slices.SortFunc(list, func(a, b *candidate) int {
-		return cmp.Or(cmp.Compare(group(a), group(b)), cmp.Compare(related(a.ID), related(b.ID)), bySalience(a, b))
+		return cmp.Or(cmp.Compare(readFirst[group(a)], readFirst[group(b)]), cmp.Compare(related(a.ID), related(b.ID)), bySalience(a, b))
 	})
 	type gotcha struct {
 		group   int
 		version *fact.Version
 	}
 	var read []gotcha
+	said := 0 // by the user
 	for _, x := range list[:min(len(list), gotchasRead)] {
 		if v := c.read(x); v != nil {
-			read = append(read, gotcha{group(x), v})
+			g := gotcha{group(x), v}
+			if g.group == usersCritical || g.group == users {
+				said++
+			}
+			read = append(read, g)
 		}
 	}
-	slices.SortStableFunc(read, func(a, b gotcha) int {
-		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(related(a.version.ID), related(b.version.ID)), fact.WorstFirst(a.version, b.version))
-	})
+	sort := func() {
+		slices.SortStableFunc(read, func(a, b gotcha) int {
+			return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(related(a.version.ID), related(b.version.ID)), fact.WorstFirst(a.version, b.version))
+		})
+	}
+	sort()
+	most := max(agentsGotchas, maxTail-said)
+	for i := range read {
+		if read[i].group == agentsCritical {
+			if most--; most < 0 {
+				read[i].group = agents
+			}
+		}
+	}
+	sort()
 	out = make([]string, len(list)) // those that are not read are counted
 	told = map[string]*fact.Version{}
 	for i, g := range read {
@@ -656,10 +685,13 @@ func (o *Inputs) gotchaLines(c *choice) (out []string, worst int, told map[strin
 		if resolution != "" {
 			out[i] += " → " + strings.Join(strings.Fields(resolution), " ")
 		}
-		if fact.Unconfirmed(g.version) {
+		switch {
+		case g.group == foreign:
 			out[i] += "?"
+		case g.group == agentsCritical || g.group == agents:
+			out[i] += knowledge.MarkOf(g.version)
 		}
-		if g.group == 0 {
+		if g.group <= agentsCritical {
 			worst++
 		}
 		told[out[i]] = g.version

@@ -23,6 +23,20 @@ func UnconfirmedLast(a, b *Version) int {
 	return -1
 }
 
+// Stated reports whether a user of this machine, or one who is trusted here, says it.
+func Stated(v *Version) bool { return ByUser(v) && !Unconfirmed(v) }
+
+// UsersFirst orders what a user says before the rest.
+func UsersFirst(a, b *Version) int {
+	switch x, y := Stated(a), Stated(b); {
+	case x == y:
+		return 0
+	case x:
+		return -1
+	}
+	return 1
+}
+
 // Mark is what stands after a value that nobody has confirmed here.
 func (t Trust) Mark() string {
 	if t.Unconfirmed {

@@ -94,11 +94,12 @@ type Gotcha struct {
 	ID         string // of the version
 	Trigger    string
 	Resolution string // may be empty
-	fact.Trust
+	Mark       string // see [knowledge.MarkOf]
+	User       bool   // a user said it
 }
 
-// GotchasAt lists the gotchas whose trigger names a file, what somebody here confirmed first, then the
-// worst. The file is named as for [Triggered].
+// GotchasAt lists the gotchas whose trigger names a file: a user's first, what nobody has confirmed here last, and of each the
+// worst first. The file is named as for [Triggered].
 func GotchasAt(ctx context.Context, s *knowledge.Store, file string) (out []Gotcha, err error) {
 	file = path.Clean(strings.ReplaceAll(file, `\`, "/"))
 	var found []*fact.Version
@@ -109,9 +110,11 @@ func GotchasAt(ctx context.Context, s *knowledge.Store, file string) (out []Gotc
 		})
 		return nil
 	})
-	slices.SortStableFunc(found, fact.WorstFirst)
+	slices.SortStableFunc(found, func(a, b *fact.Version) int {
+		return cmp.Or(fact.UsersFirst(a, b), fact.WorstFirst(a, b))
+	})
 	for _, v := range found {
-		g := Gotcha{ID: v.ID, Trust: fact.TrustIn(v)}
+		g := Gotcha{ID: v.ID, Mark: knowledge.MarkOf(v), User: fact.Stated(v)}
 		g.Trigger, g.Resolution = fact.GotchaParts(v.Value)
 		out = append(out, g)
 	}

@@ -87,7 +87,7 @@ func TestOneBriefingEverywhere(t *testing.T) {
 				n := fmt.Sprintf("%s-%d", word, random.IntN(1000))
 				for _, args := range [][]string{
 					{"knowledge", "remember", "of " + n, "-c", []string{"architecture", "decision", "naïve|room"}[random.IntN(3)], "-k", n},
-					{"knowledge", "gotcha", "trigger " + n, "--resolution", "resolution " + n},
+					{"knowledge", "gotcha", "trigger " + n, "--resolution", "resolution " + n, "--source", "user"},
 					{"knowledge", "remind", "remind " + n, "--due", today},
 					{"task", "create", "task " + n},
 					{"agent", "register", "cursor", n},

@@ -7,6 +7,7 @@ import (
 
 	"leanctx/internal/prose"
 	"leanctx/knowledge/briefing"
+	"leanctx/knowledge/fact"
 	"leanctx/knowledge/listing"
 )
 
@@ -18,11 +19,12 @@ type Notice struct {
 	Why  string // it was chosen, if it is a fact
 	Told string // the version and its fact, where it tells a value beside facts that were found
 	Once bool   // not shown where the client does not name its session
+	User bool   // a user said it
 }
 
 // factNotice is a fact for a prompt or a tool. mark says how far to trust its source.
 func factNotice(x *briefing.Line, mark string) Notice {
-	return Notice{ID: x.Version.ID, Text: x.Text() + mark, Fact: prose.ShortLine(x.Version.Category) + "/" + prose.ShortLine(x.Version.Key), Why: x.Why}
+	return Notice{ID: x.Version.ID, Text: x.Text() + mark, Fact: prose.ShortLine(x.Version.Category) + "/" + prose.ShortLine(x.Version.Key), Why: x.Why, User: fact.Stated(x.Version)}
 }
 
 // reminderNotice is a reminder that was triggered. A reminder that is due by its date is
@@ -37,7 +39,18 @@ func gotchaNotice(g listing.Gotcha) Notice {
 	if g.Resolution != "" {
 		text += ": " + prose.ShortLine(g.Resolution)
 	}
-	return Notice{ID: g.ID, Text: text + g.Mark()}
+	return Notice{ID: g.ID, Text: text + g.Mark, User: g.User}
+}
+
+// usersFirst orders what a user said before the rest.
+func usersFirst(a, b Notice) int {
+	switch {
+	case a.User == b.User:
+		return 0
+	case a.User:
+		return -1
+	}
+	return 1
 }
 
 // claimNotice is the claim of somebody else on a path. whose is not [Own].

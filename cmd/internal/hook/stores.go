@@ -175,10 +175,12 @@ func (p *Stores) factNotices(lines []briefing.Line) (list []Notice) {
 }
 
 // AtTool lists the claims of other agents on the files of a call, the reminders and gotchas, and the facts that the files or
-// the command are about. What is outside of the project is nobody's business.
+// the command are about. What a user said comes first, whatever agents wrote, and what agents want to be reminded of last. What
+// is outside of the project is nobody's business.
 func (p *Stores) AtTool(ctx context.Context, files []string, command string) (list []Notice, failed error) {
 	within := p.Within(files)
-	var later []Notice // what agents want to be reminded of comes after what the user said
+	defer func() { slices.SortStableFunc(list, usersFirst) }()
+	var later []Notice
 	for _, rel := range within {
 		n, err := p.present(ctx)
 		if err == nil {
@@ -190,7 +192,7 @@ func (p *Stores) AtTool(ctx context.Context, files []string, command string) (li
 		reminders, e := listing.Triggered(ctx, p.Facts, rel)
 		for _, x := range reminders {
 			n := reminderNotice(x.ID, x.Text+reminder.By(x), false)
-			if x.CreatedBy == "" {
+			if n.User = x.CreatedBy == ""; n.User {
 				list = append(list, n)
 			} else {
 				later = append(later, n)
