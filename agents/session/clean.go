@@ -24,7 +24,11 @@ const (
 
 // turnID is the id of a turn: 8 hex digits of the source's own.
 func turnID(x *transcript.Turn) string {
-	h := sha256.Sum256([]byte(x.Role[:1] + x.ID))
+	role := x.Role
+	if role == transcript.Program {
+		role = transcript.User // the same message, whoever gave it
+	}
+	h := sha256.Sum256([]byte(role[:1] + x.ID))
 	return hex.EncodeToString(h[:4])
 }
 

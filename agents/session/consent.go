@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"leanctx/internal/atomicfile"
@@ -16,6 +17,10 @@ import (
 type Consent struct {
 	Since time.Time `json:"since"`
 	By    string    `json:"by"` // connect, session on
+
+	// Folders are where clients keep their transcripts, as the environment of who agreed named them. What a later
+	// environment names is not asked: an agent's shell sets its variables as it likes.
+	Folders map[string][]string `json:"folders,omitempty"`
 }
 
 const consentName = "consent.json"
@@ -23,7 +28,7 @@ const consentName = "consent.json"
 // ConsentIn reads the consent of a data directory. A file that cannot be read, or is none, is no consent.
 func ConsentIn(data string) (c Consent, given bool) {
 	f, size, err := openRegular(filepath.Join(data, folder, consentName))
-	if err != nil || size > 4096 {
+	if err != nil || size > 64<<10 {
 		return c, false
 	}
 	defer f.Close()
@@ -31,20 +36,35 @@ func ConsentIn(data string) (c Consent, given bool) {
 	return c, err == nil && !c.Since.IsZero()
 }
 
-// Consenting writes the consent, unless there is one.
-func Consenting(data, by string, now time.Time) (fresh bool, err error) {
-	if _, given := ConsentIn(data); given {
+// Consenting writes the consent, unless there is one. folders are where the clients keep their transcripts: they are added
+// for a person, and for whoever gives the first consent.
+func Consenting(data, by string, now time.Time, folders map[string]string, person bool) (fresh bool, err error) {
+	c, given := ConsentIn(data)
+	if !given {
+		c = Consent{Since: now.UTC().Truncate(time.Second), By: by}
+	}
+	added := !given
+	for client, path := range folders {
+		if path == "" || slices.Contains(c.Folders[client], path) || given && !person {
+			continue
+		}
+		if c.Folders == nil {
+			c.Folders = map[string][]string{}
+		}
+		c.Folders[client], added = append(c.Folders[client], path), true
+	}
+	if !added {
 		return false, nil
 	}
 	dir := filepath.Join(data, folder)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return false, err
 	}
-	text, err := json.Marshal(Consent{Since: now.UTC().Truncate(time.Second), By: by})
+	text, err := json.Marshal(c)
 	if err != nil {
 		return false, err
 	}
-	return true, atomicfile.WriteFile(filepath.Join(dir, consentName), append(text, '\n'), atomicfile.Options{})
+	return !given, atomicfile.WriteFile(filepath.Join(dir, consentName), append(text, '\n'), atomicfile.Options{})
 }
 
 // Withdraw removes the consent that was given in a way, and the folder if nothing else is in it. What was kept stays.

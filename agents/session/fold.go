@@ -75,7 +75,7 @@ func (f *Fold) add(t *Turn) {
 		}
 	}
 	switch t.Role {
-	case transcript.User:
+	case transcript.User, transcript.Program:
 		f.Prompts++
 		f.Asks = append(f.Asks, Point{t.N, firstSentence(t.Text)})
 		if len(f.Asks) > maxAsks {

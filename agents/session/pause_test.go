@@ -25,7 +25,7 @@ func minute(n int) time.Time { return time.Date(2026, 11, 22, 12, n, 30, 0, time
 func consented(t *testing.T) (data string, s *Store) {
 	t.Helper()
 	data = t.TempDir()
-	if _, err := Consenting(data, "connect", minute(-60)); err != nil {
+	if _, err := Consenting(data, "connect", minute(-60), nil, true); err != nil {
 		t.Fatal(err)
 	}
 	return data, Open(Dir(data, "5eed"), nil)

@@ -64,36 +64,61 @@ func (s *Store) Quotes(ctx context.Context, q Quoting) (list []Quote, err error)
 			continue
 		}
 		told[x.turn.Text] = true // a prompt that was given again
+		hook := ""
+		if !s.fromTranscript(x.file) {
+			if q.Unasked {
+				continue
+			}
+			hook = byHook
+		}
 		if strings.HasSuffix(strings.TrimSpace(x.turn.Text), "?") {
 			// Somebody asked it before: what was answered then is the answer.
 			if answer := s.answerTo(ctx, x); answer != nil && !q.Users && !told[answer.Text] {
 				told[answer.Text] = true
-				list = append(list, Quote{x.session, answer.N, answer.At, answer.Role, excerpt(answer.Text, asked)})
+				list = append(list, Quote{x.session, answer.N, answer.At, answer.Role + hook, excerpt(answer.Text, asked)})
 			}
 			continue
 		}
-		list = append(list, Quote{x.session, x.turn.N, x.turn.At, x.turn.Role, excerpt(x.turn.Text, asked)})
+		list = append(list, Quote{x.session, x.turn.N, x.turn.At, x.turn.Role + hook, excerpt(x.turn.Text, asked)})
 	}
 	slices.SortStableFunc(list, func(a, b Quote) int { return order(a.Role) - order(b.Role) })
 	return list[:min(q.Most, len(list))], nil
 }
 
+// byHook stands behind a role where no transcript of the client says so: whatever shell called our hook may have made it up.
+const byHook = " (by a hook)"
+
+// role is who speaks in a turn, as it is shown beside others' turns.
+func (h *Header) role(role string) string {
+	if h.File == "" && h.ID != "" {
+		return role + byHook
+	}
+	return role
+}
+
+// fromTranscript reports whether a session was read from a transcript.
+func (s *Store) fromTranscript(file string) bool {
+	r, err := s.read(file)
+	return err == nil && r.File != ""
+}
+
 // answerTo is what the agent said last before the user spoke again; nil: nothing.
 func (s *Store) answerTo(ctx context.Context, x turnLine) (answer *Turn) {
-	if x.turn.Role != transcript.User {
+	if x.turn.Role != transcript.User && x.turn.Role != transcript.Program {
 		return nil
 	}
 	_ = s.Each(ctx, &Record{file: x.file}, func(t *Turn) bool { // without it there is no answer
 		if t.N > x.turn.N && t.Role == transcript.Agent && t.Text != "" {
 			answer = new(*t)
 		}
-		return t.N <= x.turn.N || t.Role != transcript.User
+		return t.N <= x.turn.N || t.Role != x.turn.Role
 	})
 	return answer
 }
 
 func order(role string) int {
-	return slices.Index([]string{transcript.User, transcript.Agent, transcript.Tool}, role)
+	role, _, _ = strings.Cut(role, " ")
+	return slices.Index([]string{transcript.User, transcript.Agent, transcript.Program, transcript.Tool}, role)
 }
 
 // excerpt is the part of a text that has most of the words asked for: a sentence, with the next ones as far as there is room.

@@ -25,7 +25,13 @@ func fixture(t *testing.T, name, as string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return put(t, filepath.Join(t.TempDir(), as), string(text))
+	return put(t, filepath.Join(t.TempDir(), as), typed(string(text)))
+}
+
+// typed is a transcript of a client that a program ran, as if a user had typed the prompts.
+func typed(text string) string {
+	return strings.NewReplacer(`"entrypoint":"sdk-cli"`, `"entrypoint":"cli"`, `"promptSource":"sdk"`, `"promptSource":"typed"`,
+		`"originator":"codex_exec"`, `"originator":"codex_cli_rs"`, `"source":"exec"`, `"source":"cli"`).Replace(text)
 }
 
 func put(t *testing.T, path, text string) string {
@@ -316,10 +322,10 @@ func TestConsent(t *testing.T) {
 		t.Error("nobody has consented")
 	}
 	now := time.Date(2026, 11, 22, 14, 0, 0, 0, time.UTC)
-	if fresh, err := Consenting(data, "connect", now); !fresh || err != nil {
+	if fresh, err := Consenting(data, "connect", now, nil, false); !fresh || err != nil {
 		t.Error(fresh, err)
 	}
-	if fresh, err := Consenting(data, "session on", now.AddDate(0, 0, 1)); fresh || err != nil {
+	if fresh, err := Consenting(data, "session on", now.AddDate(0, 0, 1), nil, true); fresh || err != nil {
 		t.Error(fresh, err)
 	}
 	if c, given := ConsentIn(data); !given || !c.Since.Equal(now) || c.By != "connect" {
@@ -515,5 +521,31 @@ func TestASessionAsMarkdown(t *testing.T) {
 	}
 	if x, err = s.Show(t.Context(), Reading{ID: id, MD: true, At: 4, Limit: 3}); err != nil || len(x.Turns) != 3 {
 		t.Error(err, len(x.Turns))
+	}
+}
+
+// What takes long is taken in piece by piece, whatever the time that there is, and begun anew by nobody.
+func TestSlowTurnsAreTakenInPieceByPiece(t *testing.T) {
+	s := Open(filepath.Join(t.TempDir(), "sessions"), &Options{Clean: func(text string) string {
+		time.Sleep(15 * time.Millisecond)
+		return text
+	}})
+	path := put(t, filepath.Join(t.TempDir(), sessionName), spoken(0, 12))
+	for events := 1; ; events++ {
+		ctx, cancel := context.WithTimeout(t.Context(), 60*time.Millisecond)
+		got, err := s.TakeIn(ctx, "claude-code", path, 0)
+		cancel()
+		if err != nil || got.Turns == 0 {
+			t.Fatal(events, got, err)
+		}
+		if !got.More {
+			if events < 3 {
+				t.Error("not in pieces:", events)
+			}
+			break
+		}
+	}
+	if got := wordsOf(t, s); got != "0 1 2 3 4 5 6 7 8 9 10 11" {
+		t.Error(got)
 	}
 }

@@ -95,14 +95,18 @@ func (s *Store) takeIn(ctx context.Context, t Taken, r *Record, client, path str
 	if err != nil {
 		return t, err
 	}
-	var batch []transcript.Turn
-	paused := 0
+	var batch []Turn
+	paused, line, stop := 0, int64(-1), halfTime(ctx)
 	add := func(x transcript.Turn) error {
-		if off.coversTurn(&x) {
+		switch {
+		case off.coversTurn(&x):
 			paused++
-		} else {
-			batch = append(batch, x)
+			return nil
+		case len(batch) > 0 && x.Offset != line && !stop.IsZero() && time.Now().After(stop):
+			return errEnough
 		}
+		line = x.Offset
+		batch = append(batch, s.turn(&x, path))
 		return nil
 	}
 	before := r.place
@@ -110,6 +114,9 @@ func (s *Store) takeIn(ctx context.Context, t Taken, r *Record, client, path str
 	for err == nil && r.ID == "" && len(batch) == 0 && counts.More && place.Offset < maxStart {
 		// A place is kept with a session, and a session begins with its first turn. What comes before is read at once.
 		place, counts, err = transcript.Read(ctx, client, path, place, most, add)
+	}
+	if errors.Is(err, errEnough) {
+		counts.More, err = true, nil
 	}
 	t.Counts = counts
 	if errors.Is(err, fs.ErrNotExist) {
@@ -140,11 +147,24 @@ func (s *Store) takeIn(ctx context.Context, t Taken, r *Record, client, path str
 	t.Turns = len(kept)
 	place.Calls = slices.DeleteFunc(s.cleanCalls(place.Calls), func(c transcript.Call) bool { return off.covers(c.At) })
 	place.Dir, place.Branch = s.clean(place.Dir), s.clean(place.Branch)
-	return t, s.write(r, kept, path, &place, counts.More)
+	return t, s.write(r, kept, &place, counts.More)
+}
+
+// errEnough ends a read whose turns take more time than there is. The next one goes on behind them.
+var errEnough = errors.New("no more time")
+
+// halfTime is when half of the time is over that a caller has; zero: there is no end. Turns are made ready until then, so that
+// what is slow is taken in piece by piece, and not begun anew for ever.
+func halfTime(ctx context.Context) time.Time {
+	end, limited := ctx.Deadline()
+	if !limited {
+		return time.Time{}
+	}
+	return time.Now().Add(time.Until(end) / 2)
 }
 
 // write appends turns to a session, and the place up to which its transcript was read. There is more of it to come.
-func (s *Store) write(r *Record, turns []transcript.Turn, path string, place *transcript.Place, more bool) (err error) {
+func (s *Store) write(r *Record, turns []Turn, place *transcript.Place, more bool) (err error) {
 	var out bytes.Buffer
 	if r.torn {
 		out.WriteByte('\n')
@@ -156,7 +176,7 @@ func (s *Store) write(r *Record, turns []transcript.Turn, path string, place *tr
 	}
 	keys := make([]key, 0, len(turns))
 	for i := range turns {
-		turn := s.turn(&turns[i], path)
+		turn := turns[i]
 		turn.N = r.Fold.Turns + 1
 		if s.options.Prompts && turn.Role != transcript.User {
 			turn = Turn{N: turn.N, ID: turn.ID, At: turn.At, Role: turn.Role}
@@ -204,13 +224,13 @@ func (s *Store) appendTo(r *Record, text []byte) error {
 }
 
 // unknown are the turns that no session of the project holds.
-func (s *Store) unknown(ctx context.Context, r *Record, batch []transcript.Turn) (kept []transcript.Turn, err error) {
+func (s *Store) unknown(ctx context.Context, r *Record, batch []Turn) (kept []Turn, err error) {
 	if len(batch) == 0 {
 		return nil, nil
 	}
 	wanted := make(map[key]bool, len(batch)) // true: it is known
 	for i := range batch {
-		wanted[keyOf(turnID(&batch[i]), batch[i].At)] = false
+		wanted[batch[i].key()] = false
 	}
 	if err := s.markKnown(ctx, r, wanted); err != nil {
 		return nil, err
@@ -221,7 +241,7 @@ func (s *Store) unknown(ctx context.Context, r *Record, batch []transcript.Turn)
 		}
 	}
 	for _, x := range batch {
-		if k := keyOf(turnID(&x), x.At); !wanted[k] {
+		if k := x.key(); !wanted[k] {
 			wanted[k] = true
 			kept = append(kept, x)
 		}
@@ -274,12 +294,15 @@ func (s *Store) Note(ctx context.Context, e Events) (t Taken, err error) {
 	if err := s.markKnown(ctx, r, before); err != nil {
 		return t, err
 	}
-	kept := slices.DeleteFunc(slices.Clone(e.Turns), func(x transcript.Turn) bool {
-		return slices.ContainsFunc(keys(x), func(k key) bool { return before[k] || slices.Contains(r.extra, k) })
-	})
+	var kept []Turn
+	for _, x := range e.Turns {
+		if !slices.ContainsFunc(keys(x), func(k key) bool { return before[k] || slices.Contains(r.extra, k) }) {
+			kept = append(kept, s.turn(&x, ""))
+		}
+	}
 	if len(kept) == 0 {
 		return t, nil
 	}
 	t.Turns = len(kept)
-	return t, s.write(r, kept, "", &transcript.Place{}, true)
+	return t, s.write(r, kept, &transcript.Place{}, true)
 }

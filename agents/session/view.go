@@ -46,6 +46,7 @@ type Summary struct {
 	Turns   int       `json:"turns"`
 	Best    int       `json:"best,omitempty"` // the turn that matches the query best
 
+	ByHooks  bool `json:"by_hooks,omitempty"` // hooks told it: no transcript of the client says so
 	Imported bool `json:"imported,omitempty"` // from a file that does not lie where its client keeps transcripts
 }
 
@@ -57,7 +58,7 @@ func (r *Record) summary() Summary {
 	}
 	return Summary{
 		ID: r.ID, Client: r.Client, Parent: r.Parent, Title: f.Title(), Began: began, Last: r.last(), Prompts: f.Prompts,
-		Files: f.Files, Commits: len(f.Commits), Facts: f.Kept, Turns: f.Turns, Imported: r.Imported,
+		Files: f.Files, Commits: len(f.Commits), Facts: f.Kept, Turns: f.Turns, Imported: r.Imported, ByHooks: r.File == "",
 	}
 }
 
@@ -179,6 +180,9 @@ func (r *Summary) line() string {
 	}
 	if r.Imported {
 		sub += " (imported file)"
+	}
+	if r.ByHooks {
+		sub += " (told by hooks)"
 	}
 	return fmt.Sprintf("%s %s %s%s %s: %s", r.ID, period(r.Began, r.Last), r.Client, sub, title, strings.Join(parts, ", "))
 }
@@ -520,7 +524,7 @@ func (s *Store) Grep(ctx context.Context, q Expression) (out Matches, err error)
 						continue
 					}
 					if out.Total++; len(out.Matches) < q.Limit {
-						out.Matches = append(out.Matches, Match{r.ID, t.N, t.At, t.Role, strings.TrimSpace(line)})
+						out.Matches = append(out.Matches, Match{r.ID, t.N, t.At, r.role(t.Role), strings.TrimSpace(line)})
 					}
 					return true
 				}

@@ -44,6 +44,7 @@ func TestQuestionsToAWeek(t *testing.T) {
 		if err != nil || got.Turns != len(e.Turns) {
 			t.Fatal(got, err)
 		}
+		fromTranscript(t, s, got.ID)
 		for j, x := range e.Turns {
 			turns[fmt.Sprintf("%s#%d", got.ID, j+1)] = x.Text
 		}

@@ -30,6 +30,8 @@ type claudeEntry struct {
 	IsSidechain bool   `json:"isSidechain"`
 	IsMeta      bool   `json:"isMeta"`
 	IsSummary   bool   `json:"isCompactSummary"`
+	Entry       string `json:"entrypoint"`   // how the client was run: cli, sdk-cli (claude -p), sdk-ts
+	Prompt      string `json:"promptSource"` // sdk: a program gave the prompt
 	Message     struct {
 		Model   string         `json:"model"`
 		Content jsontext.Value `json:"content"`
@@ -107,7 +109,11 @@ func claudeUser(r *reading, e *claudeEntry) {
 			said = m[1] + " " + strings.TrimSpace(m[2])
 		}
 	}
-	r.give(Turn{ID: e.UUID, At: at, Role: User, Text: said})
+	role := User
+	if strings.HasPrefix(e.Entry, "sdk") || e.Prompt == "sdk" && (e.Entry == "" || e.Entry == "cli") {
+		role = Program
+	}
+	r.give(Turn{ID: e.UUID, At: at, Role: role, Text: said})
 }
 
 // claudeResult reads what a tool gave.

@@ -34,11 +34,13 @@ type codexPayload struct {
 	Type string `json:"type"`
 
 	// session_meta
-	ID      string `json:"id"`
-	Forked  string `json:"forked_from_id"`
-	Parent  string `json:"parent_thread_id"`
-	CWD     string `json:"cwd"`
-	Version string `json:"cli_version"`
+	ID      string         `json:"id"`
+	Forked  string         `json:"forked_from_id"`
+	Parent  string         `json:"parent_thread_id"`
+	CWD     string         `json:"cwd"`
+	Version string         `json:"cli_version"`
+	Ran     string         `json:"originator"` // codex_cli_rs, codex_vscode; codex_exec: a program ran it
+	Source  jsontext.Value `json:"source"`     // "cli", "vscode", "exec", "mcp"; of a subagent an object
 	Git     struct {
 		Branch string `json:"branch"`
 	} `json:"git"`
@@ -90,6 +92,9 @@ func codexLine(r *reading, line []byte) {
 			s.Parent = p.Parent
 		}
 		s.Subagent = p.Parent != ""
+		var source string
+		_ = decode(p.Source, &source) // an object is no text
+		s.Program = slices.Contains([]string{"exec", "mcp"}, source) || hasAny(p.Ran, "exec", "sdk")
 		r.begin(s)
 	case p.Type == "user_message":
 		r.give(Turn{ID: codexID(e.Timestamp, User, p.Message), At: at, Role: User, Text: said(p.Message)})

@@ -48,6 +48,9 @@ const (
 	User  = "user"
 	Agent = "agent"
 	Tool  = "tool"
+
+	// Program is what stands where the user speaks and a program said: a script, or an agent that runs the client.
+	Program = "program"
 )
 
 // Turn is one message of a session.
@@ -102,6 +105,8 @@ type Session struct {
 
 	// Subagent says that another agent began the session. What stands there as the user's is that agent's.
 	Subagent bool `json:"subagent,omitempty"`
+	// Program says that a program ran the client. What stands there as the user's is the program's.
+	Program bool `json:"program,omitempty"`
 }
 
 // Place is how far a transcript was read.
@@ -357,8 +362,12 @@ func (r *reading) give(t Turn) {
 	if r.err != nil || t.Role != Tool && strings.TrimSpace(t.Text) == "" {
 		return
 	}
-	if t.Role == User && r.place.Subagent {
+	switch {
+	case t.Role != User && t.Role != Program:
+	case r.place.Subagent:
 		t.Role = Agent
+	case r.place.Program:
+		t.Role = Program
 	}
 	t.Offset = r.offset
 	r.counts.Turns++
@@ -426,7 +435,7 @@ func (r *reading) begin(s Session) {
 	first(&p.Dir, s.Dir)
 	first(&p.Branch, s.Branch)
 	first(&p.Version, s.Version)
-	p.Subagent = p.Subagent || s.Subagent
+	p.Subagent, p.Program = p.Subagent || s.Subagent, p.Program || s.Program
 	if p.Began.IsZero() {
 		p.Began = s.Began
 	}

@@ -77,8 +77,11 @@ func (r *run) command() *cli.Command {
 // Command is the program's command with all others below it, for their manual pages.
 func Command() *cli.Command { return new(run).command() }
 
+// clientMark is a variable of the environment, and the client that sets it.
+type clientMark struct{ variable, client string }
+
 // clientMarks are environment variables that clients set for the commands of their agents.
-var clientMarks = []struct{ variable, client string }{
+var clientMarks = []clientMark{
 	{"CLAUDECODE", "claude-code"}, {"CURSOR_AGENT", "cursor"}, {"GEMINI_CLI", "gemini"},
 	{"CODEX_THREAD_ID", "codex"}, {"CODEX_SANDBOX", "codex"}, {"OPENCODE", "opencode"},
 	{"GOOSE_TERMINAL", "goose"}, {"CLINE_ACTIVE", "cline"}, {"AMP_CURRENT_THREAD_ID", "amp"},

@@ -77,7 +77,7 @@ func (c clientCommands) connect(ctx context.Context, sc op.Scope, a connection) 
 		return nil, err
 	}
 	if !a.DryRun && err == nil && len(report.Files) > report.Failed() {
-		fresh, e := session.Consenting(p.Data, "connect", time.Now())
+		fresh, e := session.Consenting(p.Data, "connect", time.Now(), c.stores.transcriptFolders(), !sc.ByAgent())
 		if err = e; fresh {
 			report.Notes = append(report.Notes, string(keptHere))
 		}

@@ -31,9 +31,12 @@ func (w projectStores) sessions() (*session.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openOf(w, func(_ *membership, r *secret.Redactor) (*session.Store, error) {
-		if r == nil {
-			r = secret.BuiltIn()
+	return openOf(w, func(*membership, *secret.Redactor) (*session.Store, error) {
+		// A repository's rules are for what leaves this machine: they would run over all that a client writes, in each hook.
+		settings.Brought = nil
+		r, err := settings.Redactor()
+		if err != nil {
+			return nil, err
 		}
 		roots := w.roots()
 		return session.Open(session.Dir(w.config.DataDir, w.project.Hash), &session.Options{
@@ -50,39 +53,53 @@ func (w projectStores) sessions() (*session.Store, error) {
 // transcriptVars are the variables that name another folder of a client.
 var transcriptVars = map[string]string{"claude-code": "CLAUDE_CONFIG_DIR", "codex": "CODEX_HOME"}
 
-// transcriptFolder is where a client keeps its transcripts; empty: it is not known.
-func (s *stores) transcriptFolder(client string) string {
+// transcriptFolders is where clients keep their transcripts, as the environment says.
+func (s *stores) transcriptFolders() map[string]string {
+	folders := map[string]string{}
 	home, err := s.config.Home()
 	if err != nil {
-		return ""
+		return folders
 	}
-	instead := ""
-	if name := transcriptVars[client]; name != "" {
-		instead = config.Getenv(name)
+	for _, client := range transcript.Names() {
+		instead := ""
+		if name := transcriptVars[client]; name != "" {
+			instead = config.Getenv(name)
+		}
+		folders[client] = transcript.Folder(client, home, instead)
 	}
-	return transcript.Folder(client, home, instead)
+	return folders
+}
+
+// knownFolders is where a client keeps its transcripts. What the environment of a person named counts, and not that of this
+// process: an agent has it say what it likes.
+func (s *stores) knownFolders(client string) []string {
+	if c, given := session.ConsentIn(s.config.DataDir); given && len(c.Folders[client]) > 0 {
+		return c.Folders[client]
+	}
+	if folder := s.transcriptFolders()[client]; folder != "" {
+		return []string{folder} // nobody has said so yet
+	}
+	return nil
 }
 
 // ownTranscript reports whether a transcript lies where its client keeps them. Elsewhere anybody may have written it: an
 // agent in its project, or who gave the project to others.
 func (s *stores) ownTranscript(client, path string) bool {
-	folder := s.transcriptFolder(client)
-	if folder == "" {
-		return false
-	}
-	for _, at := range []string{path, filepath.Dir(path)} { // no link leads out of the folder
-		if to, err := filepath.EvalSymlinks(at); err == nil {
-			at = to
-		}
+	return slices.ContainsFunc(s.knownFolders(client), func(folder string) bool {
 		root, err := filepath.EvalSymlinks(folder)
 		if err != nil {
 			root = folder
 		}
-		if _, ok := formats.PathIn(root, at); !ok && filepath.Clean(at) != filepath.Clean(root) {
-			return false
+		for _, at := range []string{path, filepath.Dir(path)} { // no link leads out of the folder
+			if to, err := filepath.EvalSymlinks(at); err == nil {
+				at = to
+			}
+			if _, ok := formats.PathIn(root, at); !ok && filepath.Clean(at) != filepath.Clean(root) {
+				return false
+			}
 		}
-	}
-	return true
+		return true
+	})
 }
 
 // roots are the directories of the project.
@@ -179,7 +196,7 @@ func (c sessionCommands) off(ctx context.Context, sc op.Scope, _ noArgs) (plainT
 }
 
 func (c sessionCommands) on(ctx context.Context, sc op.Scope, _ noArgs) (plainText, error) {
-	if _, err := session.Consenting(c.stores.config.DataDir, "session on", time.Now()); err != nil {
+	if _, err := session.Consenting(c.stores.config.DataDir, "session on", time.Now(), c.stores.transcriptFolders(), true); err != nil {
 		return "", err
 	}
 	return c.turn(ctx, sc, false)
@@ -260,6 +277,11 @@ func (c sessionCommands) take(ctx context.Context, sc op.Scope, a importing) (ou
 	}
 	if err := w.keepsSessions(); err != nil {
 		return out, err
+	}
+	if !sc.ByAgent() { // who imports says where the transcripts are
+		if _, err := session.Consenting(c.stores.config.DataDir, "session import", time.Now(), c.stores.transcriptFolders(), true); err != nil {
+			return out, err
+		}
 	}
 	files, err := c.transcripts(a)
 	if err != nil {
@@ -400,9 +422,11 @@ func (c sessionCommands) transcripts(a importing) (files []incoming, err error) 
 	}
 	for _, source := range sources {
 		if slices.Contains(transcript.Names(), source) {
-			found, _ := transcript.Find(source, c.stores.transcriptFolder(source)) // what cannot be listed is left out
-			for _, f := range found {
-				files = append(files, incoming{File: f})
+			for _, folder := range c.stores.knownFolders(source) {
+				found, _ := transcript.Find(source, folder) // what cannot be listed is left out
+				for _, f := range found {
+					files = append(files, incoming{File: f})
+				}
 			}
 			continue
 		}

@@ -57,6 +57,9 @@ type Call struct {
 	Now    func() time.Time
 	Clean  func(text string) string // takes secrets out of what is logged; nil: there are none
 
+	// InAgent says that the process runs in an agent's shell. A client that calls its hooks sets no such mark.
+	InAgent bool
+
 	// Open opens the project of a session. It returns nil if hooks are off there.
 	Open func(ctx context.Context, s *Session) (ProjectView, error)
 }

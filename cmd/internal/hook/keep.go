@@ -164,7 +164,11 @@ func (c Call) heard(in input) (turns []transcript.Turn) {
 	switch c.Event {
 	case UserPrompt:
 		if prompt := transcript.Said(in.prompt()); prompt != "" && !isCommand(prompt) {
-			turn(transcript.User, prompt)
+			role := transcript.User
+			if c.InAgent || !c.connected() {
+				role = transcript.Program // the client itself does not say so
+			}
+			turn(role, prompt)
 		}
 	case Stop, SessionEnd:
 		turn(transcript.Agent, in.text("last_assistant_message", "prompt_response", "response", "text"))
@@ -186,6 +190,12 @@ func (c Call) heard(in input) (turns []transcript.Turn) {
 		turns = append(turns, transcript.Called(id, name, arguments, gave, ok))
 	}
 	return turns
+}
+
+// connected reports whether somebody has connected the client.
+func (c Call) connected() bool {
+	r, err := Machine{Data: c.Data}.readRecord()
+	return err == nil && slices.ContainsFunc(r.Files, func(x change) bool { return x.Client == c.Client })
 }
 
 // arguments are what a tool was asked, as JSON.
