@@ -87,10 +87,8 @@ func (r *run) serve(ctx context.Context, sc op.Scope, a serveArgs) (plainText, e
 		return "", err
 	}
 	server.OnNextCode(func() {
-		next := g
-		next.code = server.Code()
-		if page, _ := r.page(next, a); !a.Open {
-			_, _ = fmt.Fprintf(r.out, "  Page, for one more login: %s\n", page) // who cannot see it starts serve again
+		if !a.Open {
+			_, _ = fmt.Fprintf(r.out, "  Code, for one more login: %s\n", server.Code()) // who cannot see it starts serve again
 		}
 	})
 	if err := server.Serve(ctx, shutdownGrace, listeners...); err != nil {
@@ -241,25 +239,25 @@ func (r *run) greet(g greeting, a serveArgs) error {
 	return err
 }
 
-// page is the address of the page, with the lines that say what it leads to or lacks. The address logs a browser in at the page,
-// and lets no program in. It has no host name of its own: other users see the addresses that a browser is started with. It leads
-// to one, since on 127.0.0.1 any other server of this machine would get the page's cookie.
+// page is the address of the page, with the lines that say what it needs, leads to or lacks. The code logs a browser in at the page,
+// and lets no program in. It is not in the address: other users see the addresses that a browser is started with. The login leads
+// to a host name of the page's own, since on 127.0.0.1 any other server of this machine would get the page's cookie.
 func (r *run) page(g greeting, a serveArgs) (page, note string) {
 	page = g.scheme + "://" + g.addr + "/"
 	_, loopback, err := a.check()
 	if err != nil || !loopback || a.Open {
 		return page, ""
 	}
-	page += "?token=" + g.code
+	note = fmt.Sprintf("  Code: %s (the page asks for it: one login, within ten minutes)\n", g.code)
 	const shared = "every other server there that the browser visits gets the page's cookie"
 	host, port, _ := net.SplitHostPort(g.addr) // a listener's address has a port
 	switch {
 	case g.ownHosts(a):
-		note = fmt.Sprintf("        It leads to a name below localhost. If the browser does not find that: the next address, with &host=shared. But then %s.\n", shared)
+		note += fmt.Sprintf("        The login leads to a name below localhost. If the browser does not find that: %s?host=shared and the next code. But then %s.\n", page, shared)
 	case g.scheme == "http" && (host == "127.0.0.1" || host == "::1"):
-		note = fmt.Sprintf("        Another program listens at port %s of the other loopback address, so the page has no host name of its own, and its buttons are off. With &host=shared they are on. But then %s.\n", port, shared)
+		note += fmt.Sprintf("        Another program listens at port %s of the other loopback address, so the page has no host name of its own, and its buttons are off. At %s?host=shared they are on. But then %s.\n", port, page, shared)
 	default:
-		note = fmt.Sprintf("        The page has no host name of its own at %s, so its buttons are off. With &host=shared they are on. But then %s.\n", host, shared)
+		note += fmt.Sprintf("        The page has no host name of its own at %s, so its buttons are off. At %s?host=shared they are on. But then %s.\n", host, page, shared)
 	}
 	return page, note
 }

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -346,7 +347,7 @@ func TestServeTakesBothLoopbackAddresses(t *testing.T) {
 		if err := r.greet(greeting{scheme: "http", addr: "127.0.0.1:" + port, code: "code", alone: alone}, serveArgs{}); err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(out.String(), "a name below localhost") != alone || strings.Contains(out.String(), "Another program listens") == alone || !strings.Contains(out.String(), "  Page: http://127.0.0.1:"+port+"/?token=code\n") {
+		if strings.Contains(out.String(), "a name below localhost") != alone || strings.Contains(out.String(), "Another program listens") == alone || !strings.Contains(out.String(), "  Page: http://127.0.0.1:"+port+"/\n  Code: code (") {
 			t.Errorf("alone %t:\n%s", alone, out.String())
 		}
 	}
@@ -374,7 +375,7 @@ func TestServeGreets(t *testing.T) {
 	_, page, _ := strings.Cut(greeting.String(), "Page: ")
 	page, _, _ = strings.Cut(page, "\n")
 	at, _, _ := strings.Cut(strings.TrimPrefix(greeting.String(), "Serving at http://"), "\n")
-	if !strings.HasPrefix(page, "http://"+at+"/?token=") || !strings.Contains(greeting.String(), "&host=shared") {
+	if page != "http://"+at+"/" || !regexp.MustCompile(`\n  Code: [A-Z2-7]{4}-[A-Z2-7]{4}-[A-Z2-7]{4} `).MatchString(greeting.String()) || !strings.Contains(greeting.String(), "?host=shared") {
 		t.Errorf("greeting:\n%s", greeting.String())
 	}
 	jar, err := cookiejar.New(nil)
@@ -385,7 +386,9 @@ func TestServeGreets(t *testing.T) {
 	browser := &http.Client{Jar: jar, Transport: &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, at)
 	}}}
-	answer, err := browser.Get(page)
+	_, code, _ := strings.Cut(greeting.String(), "Code: ")
+	code, _, _ = strings.Cut(code, " ")
+	answer, err := browser.PostForm(page+"login", url.Values{"code": {strings.ToLower(code)}, "to": {"/"}, "host": {""}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -402,14 +405,14 @@ func TestServeGreets(t *testing.T) {
 	}
 	_, next, _ := strings.Cut(strings.TrimSpace(greeting.String()), "for one more login: ")
 	stranger := &http.Client{Transport: browser.Transport}
-	for address, want := range map[string]int{page: http.StatusUnauthorized, next: http.StatusOK} {
+	for given, want := range map[string]int{code: http.StatusUnauthorized, next: http.StatusOK} {
 		stranger.Jar, _ = cookiejar.New(nil)
-		if answer, err = stranger.Get(address); err != nil {
+		if answer, err = stranger.PostForm(page+"login", url.Values{"code": {given}}); err != nil {
 			t.Fatal(err)
 		}
 		answer.Body.Close()
 		if answer.StatusCode != want {
-			t.Errorf("another browser at %s: %s", address, answer.Status)
+			t.Errorf("another browser with %s: %s", given, answer.Status)
 		}
 	}
 	if answer, err = browser.Get("http://" + at + "/"); err != nil { // the cookie is for the page's name alone

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"html"
-	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -191,27 +190,42 @@ func (s *Server) authorized(next http.Handler) http.Handler {
 	})
 }
 
-// needsLogin is what a person sees whose browser has no session.
+// needsLogin is what a person sees whose browser has no session. The code is typed here and is in no address: other users see
+// the addresses that a browser is started with, and would be there first.
 const needsLogin = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>Log in · lean-ctx</title></head>
 <body><main><h1>This browser is not logged in</h1>
-<p>Open the address that <code>lean-ctx serve</code> printed last. Each logs in one browser, within ten minutes; then the next is printed.</p>
+<form method="post" action="/login"><label>The code that <code>lean-ctx serve</code> printed last: <input name="code" size="16" autocomplete="off" autocapitalize="characters" spellcheck="false" autofocus required></label>
+<input type="hidden" name="to" value="%s"><input type="hidden" name="host" value="%s"> <button>Log in</button></form>
+<p>Each code logs in one browser, within ten minutes; then the next is printed.</p>
 <p>Where that terminal is out of reach, stop the server and start it again: <code>lean-ctx serve</code>.</p></main></body></html>
 `
 
 func (s *Server) unauthorized(w http.ResponseWriter, r *http.Request) {
-	if _, program := bearerOf(r); !program && r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html") {
+	if _, program := bearerOf(r); !program && (r.Method == http.MethodGet || r.URL.Path == loginPath) && strings.Contains(r.Header.Get("Accept"), "text/html") {
 		h := w.Header()
 		h.Set("Content-Type", "text/html; charset=utf-8")
-		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		h.Set("Content-Security-Policy", "default-src 'none'; form-action 'self' http://*.localhost:*; frame-ancestors 'none'")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "no-store")
 		w.WriteHeader(http.StatusUnauthorized)
-		_, _ = io.WriteString(w, needsLogin) // a client that went away is no error
+		to := *r.URL
+		q := to.Query()
+		host := q.Get("host")
+		if to.Path == loginPath { // a wrong code: the form comes again
+			q, host = url.Values{}, r.PostFormValue("host")
+			if back, err := url.ParseRequestURI(r.PostFormValue("to")); err == nil {
+				to.Path, q = back.Path, back.Query()
+			}
+		}
+		q.Del("token")
+		q.Del("host")
+		to.Scheme, to.Host, to.RawQuery = "", "", q.Encode()
+		_, _ = fmt.Fprintf(w, needsLogin, html.EscapeString(to.RequestURI()), html.EscapeString(host)) // a client that went away is no error
 		return
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="lean-ctx"`)
-	refuse(w, http.StatusUnauthorized, "unauthorized", "a token is needed: open the address that lean-ctx serve printed last (each logs in once, within ten minutes; then it prints the next), or send Authorization: Bearer …")
+	refuse(w, http.StatusUnauthorized, "unauthorized", "a token is needed: open the page and give the code that lean-ctx serve printed last (each logs in once, within ten minutes; then it prints the next), or send Authorization: Bearer …")
 }
 
 // programs refuses a session of the page: what is for programs needs a token.
@@ -232,7 +246,7 @@ func (s *Server) people(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		person, _ := r.Context().Value(sessionKey{}).(bool)
 		if r.Method != http.MethodGet && r.Method != http.MethodHead && (!person || !s.o.Tokens.isOwn(callerOf(r.Context()))) {
-			refuse(w, http.StatusForbidden, "forbidden", "the page's buttons are for people: this machine's user, who logged in by the address that lean-ctx serve printed since it started; a program, and who has a named token, uses /api")
+			refuse(w, http.StatusForbidden, "forbidden", "the page's buttons are for people: this machine's user, who logged in by a code that lean-ctx serve printed since it started; a program, and who has a named token, uses /api")
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -242,13 +256,39 @@ func (s *Server) people(next http.Handler) http.Handler {
 // logIn takes the token out of the address, where it would stay in the browser's history, and gives the browser a session:
 // at a host name of the page's own, where it has some.
 func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
+	s.logInWith(w, r, r.URL, r.URL.Query().Get("token"))
+}
+
+// loginPath takes the form of [needsLogin].
+const loginPath = "/login"
+
+// maxLogin is in bytes.
+const maxLogin = 16 << 10
+
+// logInForm takes the code of a form.
+func (s *Server) logInForm(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxLogin)
+	to, err := url.ParseRequestURI(r.PostFormValue("to"))
+	if err != nil {
+		to = &url.URL{Path: "/"}
+	}
+	q := to.Query()
+	q.Set("host", r.PostFormValue("host"))
+	to.RawQuery = q.Encode()
+	if r.Header.Get("Accept") == "" {
+		r.Header.Set("Accept", "text/html")
+	}
+	s.logInWith(w, r, to, r.PostFormValue("code"))
+}
+
+// logInWith logs in with a code or a token, and leads to an address of ours.
+func (s *Server) logInWith(w http.ResponseWriter, r *http.Request, at *url.URL, text string) {
+	q := at.Query()
 	host, port, _ := splitHost(r.Host)
-	text := q.Get("token")
 	shared := q.Get("host") == "shared" // the browser does not find the page's host names
 	q.Del("token")
 	q.Del("host")
-	to := &url.URL{Path: "/" + strings.TrimLeft(r.URL.Path, "/"), RawQuery: q.Encode()} // never another host
+	to := &url.URL{Path: "/" + strings.TrimLeft(at.Path, "/\\"), RawQuery: q.Encode()} // never another host
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	followed := false

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -420,6 +421,59 @@ func TestThePageHasAHostNameOfItsOwn(t *testing.T) {
 	// Where the browser finds no name below localhost.
 	if answer := f.at(t, "127.0.0.1", "/?token="+f.server.Code()+"&host=shared", nil); answer.StatusCode != 303 || answer.Header.Get("Location") != "/" || len(answer.Cookies()) != 1 {
 		t.Errorf("a shared name: %s to %q", answer.Status, answer.Header.Get("Location"))
+	}
+}
+
+// The page asks for the code, in a form: an address is seen by other users of the machine.
+func TestThePageAsksForTheCode(t *testing.T) {
+	f := serve(t, nil)
+	f.server.OwnHosts()
+	person := f.request(t, http.MethodGet, "/facts/a/b?x=1&token=nonsense&host=shared", "", bare)
+	person.Header.Set("Accept", "text/html")
+	status, text := f.do(t, person)
+	if status != 401 || !strings.Contains(text, `<form method="post" action="/login">`) || !strings.Contains(text, `name="to" value="/facts/a/b?x=1"`) || !strings.Contains(text, `name="host" value="shared"`) {
+		t.Fatalf("%d %s", status, text)
+	}
+	give := func(code, to, host string) *http.Response {
+		r := f.request(t, http.MethodPost, "/login", url.Values{"code": {code}, "to": {to}, "host": {host}}.Encode(), bare)
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Accept", "text/html")
+		answer, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		return answer
+	}
+	code := f.server.Code()
+	if answer := give("AAAA-AAAA-AAAA", "/", ""); answer.StatusCode != 401 || len(answer.Cookies()) != 0 {
+		t.Errorf("a wrong code: %s", answer.Status)
+	}
+	if answer := give(" "+strings.ToLower(code)+" ", "/facts/a/b?x=1", ""); answer.StatusCode != 303 || !regexp.MustCompile(`^http://[0-9a-f]{16}\.localhost:\d+/facts/a/b\?token=[A-Z2-7]+&x=1$`).MatchString(answer.Header.Get("Location")) {
+		t.Errorf("the code: %s to %q", answer.Status, answer.Header.Get("Location"))
+	}
+	if answer := give(code, "/", ""); answer.StatusCode != 401 {
+		t.Errorf("the code once more: %s", answer.Status)
+	}
+	for _, to := range []string{"//evil.example/", "http://evil.example/", "\\\\evil.example", "/\\evil.example", "", "javascript:alert(1)"} {
+		answer := give(f.server.Code(), to, "shared")
+		if at, err := answer.Location(); err != nil || at.Host != f.Listener.Addr().String() || len(answer.Cookies()) != 1 {
+			t.Errorf("to %q: %s, %v", to, answer.Header.Get("Location"), answer.Cookies())
+		}
+	}
+	huge := f.request(t, http.MethodPost, "/login", "code="+strings.Repeat("a", maxLogin), bare)
+	huge.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if status, _ := f.do(t, huge); status != 401 {
+		t.Errorf("a form that is too long: %d", status)
+	}
+	foreign := f.request(t, http.MethodPost, "/login", "code="+f.server.Code(), bare)
+	foreign.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	foreign.Header.Set("Origin", "http://evil.example")
+	if status, _ := f.do(t, foreign); status != 403 {
+		t.Errorf("another site's form: %d", status)
+	}
+	if log := f.log.String(); strings.Contains(log, code) {
+		t.Errorf("the log has the code:\n%s", log)
 	}
 }
 

@@ -42,8 +42,7 @@ type Tokens struct {
 	mu sync.Mutex
 
 	// code logs one browser in, in place of own, and is good for nothing else. It ends with its
-	// first use and some minutes after it was made, so it is of no use to who sees the address later:
-	// in a list of processes, in a browser's history. nextCode is called when there is another one, if
+	// first use and some minutes after it was made. nextCode is called when there is another one, if
 	// it is not nil.
 	code     string
 	codeMade time.Time
@@ -141,7 +140,7 @@ func NewTokens(own, file string, open bool, logger *slog.Logger) (*Tokens, error
 	t := &Tokens{file: file, logger: slog.New(slog.DiscardHandler), projects: map[string]*token{},
 		start: newToken(token{Token: rand.Text()}, nil), leads: map[string]handOver{}}
 	if own != "" {
-		t.own, t.code, t.codeMade = newToken(token{Token: own}, &op.Grant{Sessions: true}), rand.Text(), time.Now()
+		t.own, t.code, t.codeMade = newToken(token{Token: own}, &op.Grant{Sessions: true}), newCode(), time.Now()
 	}
 	if open {
 		t.open = newToken(token{Name: "open"}, &op.Grant{NoFiles: true})
@@ -318,16 +317,23 @@ func (t *Tokens) Code() string {
 // codeLasts is how long a code logs somebody in.
 const codeLasts = 10 * time.Minute
 
+// newCode is a code as a person copies or types it: 60 random bits.
+func newCode() string {
+	text := rand.Text()
+	return text[:4] + "-" + text[4:8] + "-" + text[8:12]
+}
+
 // takeCode reports whether a text is the code, and makes another one then. One that has ended only
 // makes another one.
 func (t *Tokens) takeCode(text string) bool {
+	text = strings.ToUpper(strings.TrimSpace(text))
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.code == "" || subtle.ConstantTimeCompare([]byte(text), []byte(t.code)) != 1 {
 		return false
 	}
 	ended := time.Since(t.codeMade) > codeLasts
-	t.code, t.codeMade = rand.Text(), time.Now()
+	t.code, t.codeMade = newCode(), time.Now()
 	if t.nextCode != nil {
 		go t.nextCode() // who is told may take its time
 	}

@@ -116,6 +116,7 @@ func New(o Options) *Server {
 	inner.Handle("GET /projects", s.programs(http.HandlerFunc(s.listProjects)))
 	inner.HandleFunc("/p/{hash}/", s.project)
 	inner.HandleFunc("/", s.project)
+	mux.HandleFunc("POST "+loginPath, s.logInForm)
 	mux.Handle("/", s.authorized(s.bounded(inner)))
 	s.routes = s.logged(s.recovered(s.sameSite(mux)))
 	return s
@@ -415,7 +416,7 @@ func (l *refusals) take(status int, at time.Time) (more int, ok bool) {
 
 // routes are the first parts of the addresses that there are. Others are not repeated in the log:
 // they can be anything, also a secret that was pasted.
-var routes = [...]string{"", "healthz", "projects", "api", "mcp", "a2a", "events", "facts", "activity", "doubts", "agents", "briefings", "health", "page", "do", ".well-known"}
+var routes = [...]string{"", "healthz", "projects", "api", "mcp", "a2a", "events", "facts", "activity", "doubts", "agents", "briefings", "health", "page", "do", "login", ".well-known"}
 
 // route is the part of an address that names no content: a fact's address holds its name.
 func route(r *http.Request) string {
