@@ -20,11 +20,14 @@ import (
 type Findings interface {
 	// Findings lists what was written since an instant, the oldest first.
 	Findings(ctx context.Context, since time.Time) ([]Finding, error)
+
+	// Written lists all that was written in a period, both ends included, tasks that are at work among it, the oldest first.
+	Written(ctx context.Context, from, until time.Time) ([]Finding, error)
 }
 
 // Finding is one such entry.
 type Finding struct {
-	Kind string    // decision, insight, blocker, finding, result, progress
+	Kind string    // decision, insight, blocker, finding, result, progress, task
 	Text string    // what was found, in the agent's words
 	By   string    // agent id
 	Ref  string    // names the entry for good, e.g. diary:cursor-a3f8/12

@@ -22,6 +22,15 @@ type notes struct {
 
 func (n notes) Findings(context.Context, time.Time) ([]Finding, error) { return n.list, n.broken }
 
+func (n notes) Written(_ context.Context, from, until time.Time) (out []Finding, err error) {
+	for _, f := range n.list {
+		if !f.At.Before(from) && !f.At.After(until) {
+			out = append(out, f)
+		}
+	}
+	return out, n.broken
+}
+
 var noted = time.Date(2026, 3, 20, 12, 0, 0, 0, time.UTC)
 
 func TestSearchFindsWhatDiariesHold(t *testing.T) {

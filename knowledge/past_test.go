@@ -8,6 +8,7 @@ import (
 	"time"
 
 	. "leanctx/knowledge"
+	"leanctx/knowledge/history"
 )
 
 // pastStore is the memory of a project with a history.
@@ -72,12 +73,18 @@ func TestThePastIsAskedInWords(t *testing.T) {
 // answersInOrder asks a question and looks for texts in the answer, each after the one before.
 func answersInOrder(t *testing.T, s *story, question string, want []string) {
 	t.Helper()
-	got := asked(t, s, question).Text()
+	t.Log(question)
+	answersText(t, asked(t, s, question).Text(), want...)
+}
+
+// answersText looks for texts in an answer, each after the one before.
+func answersText(t *testing.T, got string, want ...string) {
+	t.Helper()
 	rest := got
 	for _, w := range want {
 		_, after, ok := strings.Cut(rest, w)
 		if !ok {
-			t.Errorf("%s: no %q in\n%s", question, w, got)
+			t.Errorf("no %q in\n%s", w, got)
 			break
 		}
 		rest = after
@@ -164,10 +171,53 @@ func TestWhyAValueChanged(t *testing.T) {
 	if got := asked(t, s, "why did we move from MySQL to Postgres").Text(); !strings.Contains(got, "why: 'Moved to PostgreSQL because MySQL lost our JSON indexes.' (diary:cursor-a3f8/3 by cursor-a3f8)") {
 		t.Error(got)
 	}
+	// The action why tells it as well.
+	w := must[history.Provenance](t)(history.Why(t.Context(), s.Store, history.Subject{Category: "database", Key: "engine"}))
+	answersText(t, w.Text(), "PostgreSQL 16", "replaced 'MySQL 8'", "why: 'Moved to PostgreSQL because MySQL lost our JSON indexes.' (diary:cursor-a3f8/3 by cursor-a3f8)", "MySQL 8 [archived]")
+	if v := w.Versions[0].Why; v == nil || v.Source != "diary:cursor-a3f8/3" || w.Versions[1].Why != nil {
+		t.Errorf("%+v", w.Versions)
+	}
 	s.remember(t, Assertion{Category: "hosting", Key: "region", Value: "eu-north-1. Chosen because power is cheap there.", ValidFrom: "2025-09-01"})
 	if got := asked(t, s, "why did we move to eu-north-1").Text(); !strings.Contains(got, "why: 'Chosen because power is cheap there.' (value") {
 		t.Error(got)
 	}
+	s.remember(t, Assertion{Category: "queue", Key: "broker", Value: "Kafka 4, because NATS lost messages", ValidFrom: "2025-10-01"})
+	if got := asked(t, s, "why did we move from NATS to Kafka").Text(); !strings.Contains(got, "why: 'because NATS lost messages' (value") {
+		t.Error(got)
+	}
+	s.remember(t, Assertion{Category: "queue", Key: "broker", Value: "Redpanda as the default, in use since June, for logs too", ValidFrom: "2025-11-01"})
+	if got := asked(t, s, "why did we move from Kafka to Redpanda").Text(); !strings.Contains(got, "followed 'Kafka 4") || strings.Contains(got, "why: '") {
+		t.Error(got)
+	}
+}
+
+// TestTwoFactsThatCouldBeMeantAreBothTold: of several facts with the value that a question names, those of which it can be true are
+// told, and no value that one of them had is told for the others.
+func TestTwoFactsThatCouldBeMeantAreBothTold(t *testing.T) {
+	s := pastStore(t, nil)
+	for _, a := range []Assertion{
+		{Category: "web", Key: "framework", Value: "Svelte", ValidFrom: "2024-01-01"},
+		{Category: "web", Key: "framework", Value: "React", ValidFrom: "2025-01-01"},
+		{Category: "admin", Key: "framework", Value: "React", ValidFrom: "2024-02-01"},
+		{Category: "admin", Key: "framework", Value: "Vue", ValidFrom: "2025-06-01"},
+		{Category: "shop", Key: "view-library", Value: "React", ValidFrom: "2023-05-01"},
+	} {
+		s.remember(t, a)
+	}
+	for question, want := range map[string][]string{
+		"since when do we use React":                  {"Since when", "(showing 2/2)", "since 202", "since 202"},
+		"do we still use React":                       {"Still", "(showing 2/2)", "]: React (", "]: React ("},
+		"when did we stop using React":                {"Until when, read", "(showing 1/1)", "[admin/framework]: React", "[valid 2024-02-01 → 2025-06-01]"},
+		"who decided on React":                        {"Who said so", "(showing 2/2)", "by cursor-a3f8"},
+		"since when does the web framework use React": {"(showing 1/1)", "[web/framework]: React"},
+		"why did we move to React":                    {"Why 'React' followed 'Svelte' (2025-01-01)"},
+		"since when is the region eu-west-3":          {"(showing 1/1)", "eu-west-3"},
+		"did we ever use React":                       {"(showing 3/3)"},
+	} {
+		answersInOrder(t, s, question, want)
+	}
+	r := must[Recalled](t)(s.Recall(t.Context(), Question{Query: "what database did we use before Postgres", Explain: true}))
+	answersText(t, r.Text(), "Before 'PostgreSQL 16' (2025-06-01), read from the question (showing 1/1):", "read: asks before, of 'database', counted from 'PostgreSQL 16' on 2025-06-01", "MySQL 8")
 }
 
 // TestARenamedFactIsFoundByItsFormerName: with its history.

@@ -26,6 +26,25 @@ type Reading struct {
 	changed int    // how many times the value changed
 }
 
+// Line says what was read, for those who want an answer explained.
+func (r *Reading) Line() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "read: asks %s", r.Kind)
+	if r.Subject != "" {
+		fmt.Fprintf(&b, ", of '%s'", prose.Brief(r.Subject))
+	}
+	if r.Value != "" {
+		fmt.Fprintf(&b, ", counted from '%s'", prose.Brief(r.Value))
+	}
+	if !r.At.IsZero() {
+		b.WriteString(" on " + fact.Day(r.At))
+	}
+	if !r.From.IsZero() || !r.Until.IsZero() {
+		b.WriteString(", in " + fact.Period{From: r.From, Until: &r.Until}.String())
+	}
+	return b.String()
+}
+
 // What a version of an answer about the past is.
 const (
 	markCorrected = "corrected" // it never was true after all
@@ -492,15 +511,20 @@ func (r *pastReader) planned() (out Recalled, ok bool) {
 }
 
 // chosen is the version that the words of a question about a value mean. Where they say nothing of one value more than of
-// another, prefer decides between the versions of a fact.
-func (r *pastReader) chosen(prefer func(*pastVersion) bool) (best *pastVersion) {
+// another, prefer decides.
+func (r *pastReader) chosen(prefer func(*pastVersion) bool) *pastVersion {
+	return r.chosenOf(r.looked, prefer)
+}
+
+func (r *pastReader) chosenOf(versions []*pastVersion, prefer func(*pastVersion) bool) (best *pastVersion) {
 	measure := func(v *pastVersion) float64 { return v.likely() + r.named(v) }
-	for _, v := range r.looked {
+	for _, v := range versions {
 		switch {
 		case best == nil:
 			best = v
 		case v.of != best.of:
-			if measure(v) > measure(best)+1e-9 {
+			switch more := measure(v) - measure(best); {
+			case more > asLikely, more > 1e-9 && prefer(v) == prefer(best), more > -asLikely && prefer(v) && !prefer(best):
 				best = v
 			}
 		case r.named(v) > r.named(best)+.02 || r.named(v) > r.named(best)-.02 && v.adds > best.adds+.02:
@@ -517,6 +541,23 @@ func (r *pastReader) chosen(prefer func(*pastVersion) bool) (best *pastVersion) 
 	}
 	return best
 }
+
+// alike are the versions of other facts that the question means as much as one: their values say as much of it.
+func (r *pastReader) alike(v *pastVersion, prefer func(*pastVersion) bool) (out []*pastVersion) {
+	for _, f := range r.facts {
+		if f == v.of || len(out) == maxAnchors-1 {
+			continue
+		}
+		x := r.chosenOf(f.looked, prefer)
+		if x != nil && prefer(x) == prefer(v) && v.adds > leastAdds && x.adds > v.adds-asLikely && r.named(x) > r.named(v)-asLikely && x.Coverage > v.Coverage-asLikely {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// leastAdds is the share of the question that the value of a fact covers that is meant by its value.
+const leastAdds = .3
 
 // named is how far the values that the question names fit a version: what it became, and what it had been.
 func (r *pastReader) named(v *pastVersion) float64 {
@@ -540,18 +581,19 @@ func (r *pastReader) named(v *pastVersion) float64 {
 // ofValue answers since when, until when, whether yet and by whom a value is true.
 func (r *pastReader) ofValue() (out Recalled, ok bool) {
 	now, kind := r.query.now, r.asks.Kind
-	v := r.chosen(func(v *pastVersion) bool {
+	prefer := func(v *pastVersion) bool {
 		if kind == language.AsksUntil {
 			return v.over(now)
 		}
 		return v.holds(now)
-	})
+	}
+	v := r.chosen(prefer)
 	if v == nil || r.presentSays(v) {
 		return r.asPresent()
 	}
 	header := headers[kind]
 	if kind != language.AsksStill || v.holds(now) {
-		told := []*pastVersion{v}
+		told := append([]*pastVersion{v}, r.alike(v, prefer)...)
 		if kind == language.AsksUntil && v.holds(now) {
 			header = holdsYet
 		}
@@ -584,8 +626,11 @@ func (r *pastReader) presentSays(v *pastVersion) bool {
 	if x.of == v.of {
 		return x == v || r.named(x) > r.named(v)-.02 && x.adds > v.adds-.02 && r.asks.Kind != language.AsksUntil
 	}
-	return r.named(x) > r.named(v)-.02 && x.likely() > v.likely()-.02
+	return r.named(x) > r.named(v)-.02 && x.likely() > v.likely()-.02 && (r.asks.Kind != language.AsksUntil || !v.over(r.query.now))
 }
+
+// leastBeside is the share of the score of the first answer that another one must have to be told beside it.
+const leastBeside = .25
 
 // asPresent is the answer of the present, which is what the question means.
 func (r *pastReader) asPresent() (out Recalled, ok bool) {
@@ -593,6 +638,9 @@ func (r *pastReader) asPresent() (out Recalled, ok bool) {
 		return out, false
 	}
 	out = r.present
+	for least := out.Facts[0].Score * leastBeside; out.firm() > 0 && out.Facts[out.firm()-1].Score < least; out.Total-- {
+		out.Facts = slices.Delete(out.Facts, out.firm()-1, out.firm())
+	}
 	header := headers[r.asks.Kind]
 	if r.asks.Kind == language.AsksUntil {
 		header = holdsYet

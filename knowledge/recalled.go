@@ -226,11 +226,14 @@ func (r Recalled) TextIn(call prose.Syntax) string {
 	} else {
 		r.header(&b)
 	}
+	if r.Read != nil && r.query.Explain {
+		b.WriteString("\n  " + r.Read.Line())
+	}
 	for _, f := range r.Facts {
 		r.line(&b, f)
 	}
 	if r.Reason != nil {
-		fmt.Fprintf(&b, "\n  why: '%s' (%s%s)", prose.Line(r.Reason.Text), prose.Line(r.Reason.Source), by(r.Reason.By))
+		b.WriteString("\n  " + r.Reason.Line())
 	}
 	b.WriteString(prose.More(call, r.Total-r.query.Offset-r.firm()-len(r.Changes), r.query.Limit))
 	if r.firm() > 0 {

@@ -444,9 +444,9 @@ func (s *core) openIDs(ctx context.Context, wanted func(tree, *record) bool) (id
 	return ids, err
 }
 
-// Result is the outcome of a completed task.
+// Result is the outcome of a completed task, or what else was written into one.
 type Result struct {
-	Kind string    // "result"
+	Kind string    // "result", or "task"
 	Text string    // title, then the completion message or else the last artifact
 	By   string    // who completed it
 	Ref  string    // its permanent name: task:<id>
@@ -483,6 +483,34 @@ func (x *record) result() (Result, bool) {
 	}
 	r.Text = x.Title + ": " + text
 	return r, x.State == Completed && strings.TrimSpace(text) != ""
+}
+
+// Written lists what was written into tasks in a period, both ends included: what a task is to do, its messages, and what
+// was said with each of its states.
+func (s *core) Written(ctx context.Context, from, until time.Time) (out []Result, err error) {
+	err = s.view(ctx, func(p project, _ time.Time) error {
+		out = nil
+		for _, x := range p {
+			add := func(text, by string, at time.Time) {
+				if !at.Before(from) && !at.After(until) {
+					out = append(out, Result{Kind: "task", Text: text, By: by, Ref: "task:" + x.ID, At: at})
+				}
+			}
+			says := func(text string) string { return strings.TrimSuffix(x.Title+": "+text, ": ") }
+			add(says(x.Description), x.CreatedBy, x.CreatedAt)
+			for _, m := range x.thread.Messages {
+				add(says(m.Text), m.By, m.At)
+			}
+			for _, h := range x.History {
+				if h.Why != "" {
+					add(says(h.Why), h.By, h.At)
+				}
+			}
+		}
+		return nil
+	})
+	slices.SortFunc(out, func(a, b Result) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.Ref, b.Ref)) })
+	return out, err
 }
 
 // Reached reports whether a task is or was in a state, given in any spelling. An unknown

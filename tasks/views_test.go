@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -32,6 +33,36 @@ func TestResults(t *testing.T) {
 			t.Errorf("since %v: %v (-want +got):\n%s", since, err, diff)
 		}
 		want = want[1:]
+	}
+}
+
+// TestWhatIsWrittenIntoTasks: descriptions, messages and what is said with a state, of one period.
+func TestWhatIsWrittenIntoTasks(t *testing.T) {
+	ctx, c := t.Context(), newClock()
+	s := open(t, t.TempDir(), &Options{ProjectHash: hash, Now: c.now}).as("claude-b7e2")
+	move := made(t, s, Draft{Title: "Move to Postgres", Description: "because MySQL lost rows"})
+	bare := made(t, s, Draft{Title: "Tidy up"})
+	c.pass(24 * time.Hour)
+	if _, err := s.Message(ctx, Comment{move, "the schema is through"}); err != nil {
+		t.Fatal(err)
+	}
+	stepped(t, s, Update{TaskID: move, State: "Working", Message: "copying"})
+	for day, want := range [][]string{
+		{"Move to Postgres: because MySQL lost rows", "Tidy up"},
+		{"Move to Postgres: the schema is through", "Move to Postgres: copying"},
+		nil,
+	} {
+		from := epoch.AddDate(0, 0, day)
+		found, err := s.Written(ctx, from, from.Add(time.Hour))
+		var got []string
+		for _, x := range found {
+			if got = append(got, x.Text); x.Kind != "task" || x.By != "claude-b7e2" || x.Ref != "task:"+move && x.Ref != "task:"+bare {
+				t.Errorf("%+v", x)
+			}
+		}
+		if !slices.Equal(got, want) || err != nil {
+			t.Errorf("day %d: %q, %v", day, got, err)
+		}
 	}
 }
 

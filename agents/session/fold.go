@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"leanctx/formats/transcript"
+	"leanctx/internal/language"
 	"leanctx/internal/prose"
 )
 
@@ -206,16 +207,12 @@ func (f *Fold) Title() string {
 // Open lists the client's items that are left to do.
 func (f *Fold) Open() []todo { return f.Todos }
 
-// sentenceEnd matches the end of a sentence.
-var sentenceEnd = regexp.MustCompile(`[.!?](?:\s|$)|\n`)
+// minAsk is how many bytes the first sentence has that names a session: "Hi." does not.
+const minAsk = 12
 
 // firstSentence is the first sentence of a text, in one line.
 func firstSentence(text string) string {
-	text = strings.TrimSpace(text)
-	if at := sentenceEnd.FindStringIndex(text[min(len(text), 12):]); at != nil {
-		text = text[:min(len(text), 12)+at[0]+1]
-	}
-	return prose.Clip(strings.Join(strings.Fields(text), " "), maxPoint)
+	return prose.Clip(strings.Join(strings.Fields(language.FirstSentence(text, minAsk)), " "), maxPoint)
 }
 
 // commitLine matches what Git says of a commit that was made.

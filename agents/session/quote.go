@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"leanctx/formats/transcript"
+	"leanctx/internal/language"
 	"leanctx/internal/prose"
 	"leanctx/knowledge/words"
 )
@@ -129,10 +130,8 @@ func excerpt(text string, asked map[string]bool) string {
 	}
 	var begins []int
 	begins = append(begins, 0)
-	for _, at := range sentenceEnd.FindAllStringIndex(text, -1) {
-		if at[1] < len(text) {
-			begins = append(begins, at[1])
-		}
+	for at := language.SentenceEnd(text, ""); at < len(text); at += language.SentenceEnd(text[at:], "") {
+		begins = append(begins, at)
 	}
 	best, most := 0, -1
 	for i, begin := range begins {

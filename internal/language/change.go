@@ -20,12 +20,10 @@ var changesOfMind = []string{
 // "should we use X instead?") changes nothing, and neither does what is pasted.
 func ChangesMind(text string) bool {
 	for _, line := range spoken(text) {
-		for len(line) > 0 {
-			n := sentenceEnd(line)
-			if says(line[:n]) {
+		for sentence := range Sentences(line) {
+			if says(sentence) {
 				return true
 			}
-			line = line[n:]
 		}
 	}
 	return false
@@ -56,13 +54,3 @@ func says(sentence string) bool {
 
 // compares are the phrases that a number follows where somebody tells what is wrong: "it is 40 instead of 9".
 var compares = map[string]bool{"instead of": true, "instead": true, "rather than": true}
-
-// sentenceEnd is where the first sentence of a line ends.
-func sentenceEnd(line string) int {
-	for i := 0; i < len(line); i++ {
-		if strings.IndexByte(".!?", line[i]) >= 0 && (i+1 == len(line) || line[i+1] == ' ') {
-			return i + 1
-		}
-	}
-	return len(line)
-}

@@ -69,15 +69,10 @@ func Settles(text string) bool {
 // settledWords are those of a sentence that says what stays as it is.
 var settledWords = map[string]bool{"stay": true, "stays": true, "remain": true, "remains": true, "pinned": true, "frozen": true, "locked": true}
 
-// firstSentence is the first sentence of a text.
+// firstSentence is the first sentence of a text of its first paragraph, where lines are wrapped.
 func firstSentence(text string) string {
-	text = strings.TrimSpace(text[:min(len(text), maxSentence)])
-	for i := minSentence; i < len(text); i++ {
-		if strings.IndexByte(".!?\n", text[i-1]) >= 0 && (text[i] == ' ' || text[i] == '\n') {
-			return text[:i]
-		}
-	}
-	return text
+	text, _, _ = strings.Cut(strings.TrimSpace(text[:min(len(text), maxSentence)]), "\n\n")
+	return FirstSentence(strings.ReplaceAll(text, "\n", " "), minSentence)
 }
 
 // maxSentence is how many bytes of a text are read for its first sentence.

@@ -107,7 +107,7 @@ func names(v *fact.Version, file string) bool {
 	if slices.ContainsFunc(v.Sources, func(x formats.Source) bool { return mine && sourceFile(x.Ref) == file }) {
 		return true
 	}
-	about := len(v.Key) + 1 + len(firstSentence(v.Value))
+	about := len(v.Key) + 1 + language.SentenceEnd(v.Value, "")
 	at := 0
 	text := v.Key + " " + v.Value[:min(len(v.Value), maxNaming)]
 	for word := range strings.FieldsSeq(text) {
@@ -125,14 +125,6 @@ func names(v *fact.Version, file string) bool {
 
 // maxNaming is how many bytes of a value are looked through for the name of a file.
 const maxNaming = 8 << 10
-
-// firstSentence is a text up to the first full stop.
-func firstSentence(text string) string {
-	if before, _, ok := strings.Cut(text, ". "); ok {
-		return before
-	}
-	return text
-}
 
 // tooWide reports whether a word names files by nothing but an extension, or all files.
 func tooWide(word string) bool {

@@ -79,12 +79,10 @@ func denies(list []string) bool {
 // clauseOf are the words of the first clause of a value, up to a semicolon or the end of its first sentence.
 func clauseOf(value string) []string {
 	value = strings.TrimSpace(value)
-	if i := strings.IndexAny(value, ";\n"); i > 0 {
+	if i := strings.IndexByte(value, ';'); i > 0 {
 		value = value[:i]
 	}
-	if before, _, ok := strings.Cut(value, ". "); ok {
-		value = before
-	}
+	value = value[:language.SentenceEnd(value, "")]
 	list := strings.Fields(strings.ToLower(strings.ReplaceAll(value, "’", "'")))
 	for i, w := range list {
 		list[i] = strings.Trim(w, `.,:!?"()`+"`")

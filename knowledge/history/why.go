@@ -41,11 +41,12 @@ type Provenance struct {
 // VersionProvenance is one version and who asserted it.
 type VersionProvenance struct {
 	Entry
-	Category  string           `json:"category"`
-	Replaced  string           `json:"replaced,omitempty"` // the value it took the place of
-	Imported  string           `json:"imported_from,omitempty"`
-	Sources   []formats.Source `json:"sources"`
-	Questions []string         `json:"questions,omitempty"` // that were stored with it
+	Category  string            `json:"category"`
+	Replaced  string            `json:"replaced,omitempty"` // the value it took the place of
+	Why       *knowledge.Reason `json:"why,omitempty"`      // why it did, where somebody said so
+	Imported  string            `json:"imported_from,omitempty"`
+	Sources   []formats.Source  `json:"sources"`
+	Questions []string          `json:"questions,omitempty"` // that were stored with it
 
 	SourceState string `json:"source_state,omitempty"` // changed or gone: the file that its source names is not what it was
 
@@ -57,8 +58,10 @@ type VersionProvenance struct {
 
 	Salience float64 `json:"salience"` // 0..100, see [fact.Salience]
 
-	replaced fact.Trust // in what it took the place of
-	ended    bool       // it was given an end, see [fact.EndGiven]
+	version  *fact.Version
+	old      *fact.Version // what it took the place of
+	replaced fact.Trust    // in that
+	ended    bool          // it was given an end, see [fact.EndGiven]
 }
 
 // Why lists every assertion of a fact: who made it, when, from which source, how often,
@@ -75,6 +78,13 @@ func Why(ctx context.Context, s *knowledge.Store, q Subject) (r Provenance, err 
 		}
 		return nil
 	})
+	explained := 0
+	for i := range r.Versions {
+		if v := &r.Versions[i]; v.old != nil && explained < maxExplained {
+			v.Why = knowledge.ReasonOf(ctx, s, v.version, v.old, v.version.ValidFrom)
+			explained++
+		}
+	}
 	if err == nil && q.Asserted != nil {
 		r.Sessions = q.Asserted(ctx, r.Category, r.Key)
 	}
@@ -104,12 +114,15 @@ func why(st *state.State, q Subject, now time.Time, s *knowledge.Store, retrieva
 			b.HalfLife = int(fact.KindOf(v).HalfLife.Hours() / 24)
 		}
 		if old := st.ByID(string(v.Supersedes)); old != nil && v.Outcome != "resumed" {
-			b.Replaced, b.replaced = old.Value, fact.TrustIn(old)
+			b.Replaced, b.replaced, b.version, b.old = old.Value, fact.TrustIn(old), v, old
 		}
 		r.Versions = append(r.Versions, b)
 	}
 	return r, true
 }
+
+// maxExplained is of how many versions, the newest ones, diaries and tasks are looked at for why they came.
+const maxExplained = 5
 
 // Text gives the answer's lines.
 func (p Provenance) Text() string {
@@ -136,6 +149,9 @@ func (p Provenance) Text() string {
 		}
 		if v.Replaced != "" {
 			fmt.Fprintf(&b, "\n    replaced %s", v.replaced.Quote(v.Replaced))
+		}
+		if v.Why != nil && v.Why.Source != "removal" { // a removal is told with its reason below
+			b.WriteString("\n    " + v.Why.Line())
 		}
 		for _, p := range v.Earlier {
 			fmt.Fprintf(&b, "\n    until %s it was held valid %s", p.RecordedUntil.Format(time.DateTime), fact.Period{From: p.ValidFrom, Until: p.ValidUntil})

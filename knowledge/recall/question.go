@@ -200,7 +200,7 @@ func (q *Question) scan(text string) {
 func sentences(text string) []string {
 	var out []string
 	for len(text) > 0 && len(out) < maxSentences {
-		n := sentenceEnd(text)
+		n := language.SentenceEnd(text, ";:")
 		if s := strings.TrimSpace(text[:n]); strings.Count(s, " ") >= 2 {
 			out = append(out, cut(s, maxEncoded))
 		}
@@ -210,21 +210,6 @@ func sentences(text string) []string {
 		out = append(out, "")
 	}
 	return out
-}
-
-// sentenceEnd is where the first sentence of a text ends: at a line's end, or at a full stop before a space.
-func sentenceEnd(text string) int {
-	for i, r := range text {
-		switch r {
-		case '\n', '。', '！', '？':
-			return i + utf8.RuneLen(r)
-		case '.', '!', '?', ';', ':':
-			if i+1 == len(text) || text[i+1] == ' ' || text[i+1] == '\n' {
-				return i + 1
-			}
-		}
-	}
-	return len(text)
 }
 
 func cut(s string, n int) string {

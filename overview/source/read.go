@@ -3,6 +3,8 @@ package source
 import (
 	"slices"
 	"strings"
+
+	"leanctx/internal/language"
 )
 
 // File is what was read of one file. It holds no part of the file's text
@@ -186,24 +188,9 @@ func boilerplate(clean string) bool {
 
 // sentence is the first sentence of a text, on one line.
 func sentence(clean string) string {
-	if i := strings.Index(clean, "\n\n"); i >= 0 {
-		clean = clean[:i]
-	}
-	clean = strings.Join(strings.Fields(clean), " ")
-	for i := 0; i+1 < len(clean); i++ {
-		if (clean[i] == '.' || clean[i] == '!' || clean[i] == '?') && clean[i+1] == ' ' && !abbreviated(clean[:i]) {
-			clean = clean[:i]
-			break
-		}
-	}
-	clean = strings.TrimRight(clean, ".:; ")
-	return Clip(clean, maxDoc)
-}
-
-// abbreviated reports whether the full stop after s ends a short form.
-func abbreviated(s string) bool {
-	last := s[strings.LastIndexByte(s, ' ')+1:]
-	return slices.Contains([]string{"e.g", "i.e", "vs", "cf", "etc", "approx", "Dr", "St", "No"}, last) || len(last) == 1
+	clean, _, _ = strings.Cut(clean, "\n\n")
+	clean = language.FirstSentence(strings.Join(strings.Fields(clean), " "), 0)
+	return Clip(strings.TrimRight(clean, ".:; "), maxDoc)
 }
 
 // Clip shortens a text to n bytes, at a word if one ends near.

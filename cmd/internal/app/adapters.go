@@ -69,6 +69,32 @@ func (w projectStores) Findings(ctx context.Context, since time.Time) ([]knowled
 	return out, nil
 }
 
+// Written are the entries of diaries, findings, and what was written into tasks.
+func (w projectStores) Written(ctx context.Context, from, until time.Time) ([]knowledge.Finding, error) {
+	noted, err := method(w.agents, (*agents.Store).Findings)(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	tasks, err := w.tasks()
+	if err != nil {
+		return nil, err
+	}
+	of, err := tasks.Written(ctx, from, until)
+	if err != nil {
+		return nil, err
+	}
+	var out []knowledge.Finding
+	for _, n := range noted {
+		if !n.At.After(until) {
+			out = append(out, knowledge.Finding(n))
+		}
+	}
+	for _, x := range of {
+		out = append(out, knowledge.Finding(x))
+	}
+	return out, nil
+}
+
 // Tasks gives a briefing the tasks of an agent.
 func (w projectStores) Tasks(ctx context.Context, agent, client string) (r knowledge.Tasks, err error) {
 	t, err := w.tasks()

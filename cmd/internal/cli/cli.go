@@ -22,6 +22,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"leanctx/cmd/internal/op"
+	"leanctx/internal/language"
 	"leanctx/internal/refusal"
 )
 
@@ -157,7 +158,7 @@ func tool(t *op.Tool, k call) *cobra.Command {
 	}
 	c := &cobra.Command{
 		Use:   t.Command,
-		Short: firstSentence(t.Summary),
+		Short: language.FirstSentence(t.Summary, 0),
 		Long:  t.Summary,
 		Args:  cobra.ArbitraryArgs,
 		RunE:  k.hints.group,
@@ -296,13 +297,4 @@ func calledBy(group *cobra.Command, name string) string {
 		}
 	}
 	return ""
-}
-
-// firstSentence is the text up to its first full stop.
-func firstSentence(s string) string {
-	s, _, _ = strings.Cut(s, "\n")
-	if head, _, ok := strings.Cut(s, ". "); ok {
-		return head + "."
-	}
-	return s
 }

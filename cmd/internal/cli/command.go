@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"leanctx/cmd/internal/op"
+	"leanctx/internal/language"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
@@ -50,7 +51,7 @@ func operation(k call) *cobra.Command {
 	slices.SortStableFunc(k.args, func(a, b op.Param) int { return cmp.Compare(a.Arg, b.Arg) })
 	c := &cobra.Command{
 		Use:        k.use(),
-		Short:      firstSentence(o.Summary),
+		Short:      language.FirstSentence(o.Summary, 0),
 		Long:       k.long(),
 		Example:    k.example(),
 		SuggestFor: o.Also,

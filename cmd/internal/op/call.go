@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"leanctx/internal/language"
 	"leanctx/internal/prose"
 )
 
@@ -457,9 +458,12 @@ func withoutCalls(text func(prose.Syntax) string) string {
 	var lines []string
 	for line := range strings.SplitSeq(text(func(string, ...any) string { return call }), "\n") {
 		kept := ""
-		for sentence := range strings.SplitAfterSeq(line, ". ") {
-			if !strings.Contains(sentence, call) {
-				kept += sentence
+		for len(line) > 0 {
+			n := language.SentenceEnd(line, "")
+			if sentence, rest := line[:n], line[n:]; strings.Contains(sentence, call) {
+				line = strings.TrimPrefix(rest, " ")
+			} else {
+				kept, line = kept+sentence, rest
 			}
 		}
 		if kept = strings.TrimRight(kept, " "); kept != "" {
