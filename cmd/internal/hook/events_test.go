@@ -174,6 +174,18 @@ func TestDeadline(t *testing.T) {
 	})
 }
 
+// TestGeminisRequestsTakeNothingAway: it reports that it may compress the session before each request to its model.
+func TestGeminisRequestsTakeNothingAway(t *testing.T) {
+	for client, again := range map[string]bool{"gemini": false, "claude-code": true} {
+		dir, k := t.TempDir(), &fakeProject{notices: []Notice{{ID: "1", Text: "RULE", Fact: "f/1"}}}
+		runEvent(dir, client, UserPrompt, `{"session_id":"1","prompt":"a"}`, k)
+		runEvent(dir, client, PreCompact, `{"session_id":"1","trigger":"auto"}`, k)
+		if got := runEvent(dir, client, UserPrompt, `{"session_id":"1","prompt":"b"}`, k); (got != "") != again {
+			t.Errorf("%s: %s", client, got)
+		}
+	}
+}
+
 // TestACommandIsToldOfOnce: before it runs, or after it by a client that passes on only what is said then.
 func TestACommandIsToldOfOnce(t *testing.T) {
 	const in = `{"tool_name":"shell","tool_input":{"command":"make deploy"}}`

@@ -102,7 +102,8 @@ func (c Call) session(in input) *Session {
 	s.event = SessionEvent{At: now.UTC(), Client: c.Client, Session: c.sessionName(in), Event: c.Event, trace: trace{ID: rand.Text(), Began: now.UTC()}}
 	s.event.Cleared = c.Event == SessionEnd && in.text("reason") == byClear
 	s.event.Reader = c.clean(prose.Clip(in.text("agent_id", "subagent_id"), 100))
-	s.event.Reset = c.Event == PreCompact || c.Event == SessionStart && slices.Contains([]string{byClear, "compact"}, in.text("source", "trigger"))
+	// Gemini CLI 0.61 tells before each request that it may shorten the session, and mostly it does not.
+	s.event.Reset = c.Event == PreCompact && c.Client != "gemini" || c.Event == SessionStart && slices.Contains([]string{byClear, "compact"}, in.text("source", "trigger"))
 	return s
 }
 
