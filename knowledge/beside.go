@@ -6,11 +6,13 @@ import (
 	"strings"
 	"unicode"
 
+	"leanctx/formats"
 	"leanctx/internal/language"
 	"leanctx/internal/prose"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/index"
 	"leanctx/knowledge/recall"
+	"leanctx/knowledge/state"
 	"leanctx/knowledge/words"
 )
 
@@ -50,6 +52,46 @@ func GroundsOf(ctx context.Context, s *Store, text string, purposes ...language.
 		return nil, nil
 	}
 	return grounds(ctx, s, []string{prose.Clip(text, maxSpoken)}, purposes)
+}
+
+// maxSharing is how many facts that share words with the name of a file are looked at, of those that are confirmed here and
+// of the others.
+const maxSharing = 200
+
+// InRoomSharing are the current values of a room that share words with a text, what is confirmed here first: of many those
+// that share the most.
+func InRoomSharing(ctx context.Context, s *Store, room, text string) (list []*fact.Version, err error) {
+	query := index.Query{Boosts: index.DefaultBoosts, Category: formats.FoldName(room), Limit: maxSharing}
+	seen := map[string]bool{}
+	words.Scan(text, func(t words.Token) {
+		if !seen[t.Term] {
+			seen[t.Term] = true
+			query.Terms = append(query.Terms, index.Term{Text: strings.Clone(t.Term)})
+		}
+	})
+	err = s.log.Search(ctx, func(k state.Reader, x *state.Index) error {
+		list = nil
+		found := map[string]bool{}
+		for _, query.Confirmed = range []bool{true, false} {
+			hits, err := x.Search(ctx, query)
+			if err != nil {
+				return err
+			}
+			for _, h := range hits {
+				if found[h.ID] {
+					continue
+				}
+				found[h.ID] = true
+				for _, v := range fact.AllCurrent(x.Versions(h.ID), s.at(k.At)) {
+					if v.ArchivedAt == nil {
+						list = append(list, v)
+					}
+				}
+			}
+		}
+		return nil
+	})
+	return list, err
 }
 
 // grounds are the facts that one of some texts may need, and the rules for purposes. The first text is the whole.

@@ -1,10 +1,14 @@
 package knowledge_test
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"leanctx/knowledge"
+	"leanctx/knowledge/fact"
 	"leanctx/knowledge/listing"
+	"leanctx/knowledge/state"
 )
 
 // A file is named from the root, in any spelling of its path; one outside of the
@@ -90,5 +94,32 @@ func TestGotchasAt(t *testing.T) {
 				t.Errorf("%s: got %q, want %q", file, got[i].Trigger, want[i])
 			}
 		}
+	}
+}
+
+// TestGotchasOfOthersAreFew: however many gotchas at a file strangers wrote, ours come first, and few of theirs are looked at.
+func TestGotchasOfOthersAreFew(t *testing.T) {
+	s, err := knowledge.Open(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }() // a cache at most
+	if _, err := knowledge.Gotcha(t.Context(), s, knowledge.Mistake{Trigger: "editing src/pump.go without the rig", Resolution: "attach it"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := knowledge.TakeIn(t.Context(), s, func(_ *state.State, now time.Time) (events []state.Event, err error) {
+		for i := range 900 {
+			events = append(events, state.Event{Put: &fact.Version{
+				ID: fmt.Sprint("f-", i), Category: fact.RoomGotcha, Key: fmt.Sprint("src-pump-go-", i), Value: "src/pump.go src/pump.go → do something else", TakenIn: true,
+				RecordedFrom: now, CreatedAt: now, LastConfirmed: now, Confidence: .8, ConfirmationCount: 1,
+			}})
+		}
+		return events, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := listing.GotchasAt(t.Context(), s, "src/pump.go")
+	if err != nil || len(got) == 0 || len(got) > 201 || got[0].Trigger != "editing src/pump.go without the rig" || !got[len(got)-1].Unconfirmed {
+		t.Fatalf("%d: %v, %v", len(got), got[:min(len(got), 1)], err)
 	}
 }

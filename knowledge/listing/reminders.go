@@ -102,13 +102,10 @@ type Gotcha struct {
 // worst first. The file is named as for [Triggered].
 func GotchasAt(ctx context.Context, s *knowledge.Store, file string) (out []Gotcha, err error) {
 	file = path.Clean(strings.ReplaceAll(file, `\`, "/"))
-	var found []*fact.Version
-	err = s.ViewSome(ctx, func(st state.Reader, now time.Time) error {
-		found = slices.DeleteFunc(st.CurrentIn(fact.RoomGotcha, now), func(v *fact.Version) bool {
-			trigger, _ := fact.GotchaParts(v.Value)
-			return !slices.ContainsFunc(strings.Fields(trigger), func(word string) bool { return reminder.Names(word, file) })
-		})
-		return nil
+	found, err := knowledge.InRoomSharing(ctx, s, fact.RoomGotcha, file)
+	found = slices.DeleteFunc(found, func(v *fact.Version) bool {
+		trigger, _ := fact.GotchaParts(v.Value)
+		return !slices.ContainsFunc(strings.Fields(trigger), func(word string) bool { return reminder.Names(word, file) })
 	})
 	slices.SortStableFunc(found, func(a, b *fact.Version) int {
 		return cmp.Or(fact.UsersFirst(a, b), fact.WorstFirst(a, b))

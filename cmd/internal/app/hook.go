@@ -104,8 +104,11 @@ func (c hookCalls) open(ctx context.Context, of *hook.Session) (hook.ProjectView
 	return of.In(hook.Stores{
 		Known: p.Known, Hash: p.Hash, Roots: roots, Agent: sc.Agent, Diary: settings.AutoDiary,
 		Stamp: p.at.factStamp, LeftOut: c.stores.hurry.leftOut,
-		Uncommitted: func(ctx context.Context, file string) bool {
-			return tree.Uncommitted(ctx, filepath.FromSlash(p.Root), file)
+		Uncommitted: func(ctx context.Context, file string) (bool, error) {
+			ctx, cancel := context.WithTimeout(ctx, hookGitWait)
+			defer cancel()
+			changed := tree.Uncommitted(ctx, filepath.FromSlash(p.Root), file)
+			return changed, ctx.Err()
 		},
 		Facts: store, Agents: w.agents, Tasks: w.tasks, Shares: w.shares, Close: c.stores.close,
 		Unasked: func() bool {

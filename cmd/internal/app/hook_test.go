@@ -1,8 +1,10 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -93,6 +95,35 @@ func TestNeighboursOfTwoSessions(t *testing.T) {
 	hooked(t, "claude-code", "session-end", "first", "")
 	if diary := ran(t, "agent", "recall-diary", a); strings.Count(diary, "automatic") != 1 {
 		t.Errorf("its own session did not write: %s", diary)
+	}
+}
+
+// TestARuleAtAFileDoesNotWaitForGit: the configuration of a repository can have git wait for ever.
+func TestARuleAtAFileDoesNotWaitForGit(t *testing.T) {
+	for _, program := range []string{"git", "mkfifo"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(err)
+		}
+	}
+	project := filepath.Join(home(t), "my-app")
+	if out, err := exec.Command("git", "init", "-q", project).CombinedOutput(); err != nil {
+		t.Fatal(err, string(out))
+	}
+	ran(t, "remember", "Never edit src/pump.go without the rig.", "--category", "workflow", "--key", "pump", "--source", "user")
+	file := filepath.Join(project, "src", "pump.go")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte("package src\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	edit := fmt.Sprintf(`,"cwd":%q,"tool_name":"Edit","tool_input":{"file_path":%q}`, project, file)
+	hooked(t, "claude-code", "post-tool", "first", edit)
+	config := filepath.Join(project, ".git", "config")
+	text, err := os.ReadFile(config)
+	if err := errors.Join(err, os.WriteFile(config, append(text, "[include]\n\tpath = pipe\n"...), 0o600), exec.Command("mkfifo", filepath.Join(project, ".git", "pipe")).Run()); err != nil {
+		t.Fatal(err)
+	}
+	said := hooked(t, "claude-code", "pre-tool", "second", edit)
+	if !strings.Contains(said, "without the rig") || !strings.Contains(said, "EDITED src/pump.go") || !strings.Contains(said, "perhaps not committed") {
+		t.Error(said)
 	}
 }
 

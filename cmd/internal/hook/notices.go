@@ -65,11 +65,15 @@ func claimNotice(path, holder string, left time.Duration, token uint64, whose ow
 	}
 }
 
-// editNotice is the change of a file by another session that is in no commit yet.
-func editNotice(file, agent string, x SessionEvent, now time.Time) Notice {
+// editNotice is the change of a file by another session that is in no commit yet, or of which git did not say so in time.
+func editNotice(file, agent string, x SessionEvent, now time.Time, certain bool) Notice {
+	state := "not committed"
+	if !certain {
+		state = "perhaps not committed"
+	}
 	return Notice{
 		ID:   "edited-" + shortHash(file, x.Session),
-		Text: fmt.Sprintf("EDITED %s: %s %s, not committed", prose.ShortLine(file), prose.ShortLine(agent), prose.Ago(now, x.At)),
+		Text: fmt.Sprintf("EDITED %s: %s %s, %s", prose.ShortLine(file), prose.ShortLine(agent), prose.Ago(now, x.At), state),
 	}
 }
 

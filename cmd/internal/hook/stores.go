@@ -35,8 +35,9 @@ type Stores struct {
 
 	LeftOut func() []string // lines on what was not read, because there is too much of it; nil: everything is read
 
-	// Uncommitted reports whether a file, from the project's root, differs from its last commit.
-	Uncommitted func(ctx context.Context, file string) bool
+	// Uncommitted reports whether a file, from the project's root, differs from its last commit. It takes no longer than a hook
+	// may wait for git: then its error says so.
+	Uncommitted func(ctx context.Context, file string) (bool, error)
 
 	// These open stores when an event needs them.
 	Agents func() (*agents.Store, error)
@@ -181,13 +182,26 @@ func (p *Stores) AtTool(ctx context.Context, files []string, command string) (li
 	within := p.Within(files)
 	defer func() { slices.SortStableFunc(list, usersFirst) }()
 	var later []Notice
+	type edited struct {
+		at          int // in the list
+		file, agent string
+		event       SessionEvent
+	}
+	var edits []edited
+	defer func() { // git is asked last: what is known does not wait for it
+		for _, x := range slices.Backward(edits) {
+			if changed, err := p.Uncommitted(ctx, x.file); changed || err != nil {
+				list = slices.Insert(list, x.at, editNotice(x.file, x.agent, x.event, p.session.event.At, err == nil))
+			}
+		}
+	}()
 	for _, rel := range within {
 		n, err := p.present(ctx)
 		if err == nil {
 			list = append(list, n.claimed(rel)...)
 		}
-		if x, ok := p.session.editOf(rel); ok && p.Uncommitted != nil && p.Uncommitted(ctx, rel) {
-			list = append(list, editNotice(rel, n.agentOf(x, p.Hash), x, p.session.event.At))
+		if x, ok := p.session.editOf(rel); ok && p.Uncommitted != nil {
+			edits = append(edits, edited{len(list), rel, n.agentOf(x, p.Hash), x})
 		}
 		reminders, e := listing.Triggered(ctx, p.Facts, rel)
 		for _, x := range reminders {
