@@ -149,3 +149,26 @@ func TestFileProtectsAFactFromConsolidation(t *testing.T) {
 		t.Errorf("consolidation replaced what a file says: %s", f.Value)
 	}
 }
+
+// TestAnAgentsFileMakesNoRuleOfAUserOutdated: whatever file an agent names beside what the user said, and in whichever order.
+func TestAnAgentsFileMakesNoRuleOfAUserOutdated(t *testing.T) {
+	rule := Assertion{Category: "workflow", Key: "push", Value: "never push to main"}
+	users, agents := rule, rule
+	users.Source, agents.Source = "user", "auth.ts:1"
+	for name, order := range map[string][]Assertion{"after": {users, agents}, "before": {agents, users}, "between": {users, agents, users}} {
+		s, file := projectStore(t, "one\n")
+		for _, a := range order {
+			s.now = s.now.Add(time.Hour)
+			s.remember(t, a)
+		}
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+		if a := s.recall(t, Question{Query: "may I push to main"}); len(a.Facts) != 1 || a.Facts[0].SourceState != "" {
+			t.Errorf("%s: %s", name, a.Text())
+		}
+		if check, err := advice.Check(t.Context(), s.Store, NoArgs{}); err != nil || check.Found() {
+			t.Errorf("%s: %v %s", name, err, check.Text())
+		}
+	}
+}

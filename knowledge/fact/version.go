@@ -162,10 +162,12 @@ func Unconfirmed(v *Version) bool {
 }
 
 // Files are the project's files that stand behind v: those of the newest assertion
-// that names any.
+// that names any. What a user said rests on no file that an agent names: the agent
+// could change it.
 func Files(v *Version) []formats.FileState {
+	users := ByUser(v)
 	for _, s := range slices.Backward(v.Sources) {
-		if len(s.Files) > 0 {
+		if len(s.Files) > 0 && (!users || s.Kind == KindUser) {
 			return s.Files
 		}
 	}
