@@ -22,6 +22,7 @@ var update = flag.Bool("update", false, "write the golden files")
 var fixtures = []struct{ client, path string }{
 	{"claude-code", "claude-code-2.1.197/session.jsonl"}, // a subagent, a resume, two compactions
 	{"claude-code", "claude-code-2.1.197/fork.jsonl"},
+	{"claude-code", "claude-code-2.1.197/typed.jsonl"}, // a user typed the prompt; a program gave those of the others
 	{"claude-code", "claude-code-2.1.197/agent-a38da863dc4c5ae44.jsonl"},
 	{"codex", "codex-0.171.0/session.jsonl"}, // a paginated thread
 	{"codex", "codex-0.171.0/fork.jsonl"},

@@ -6,6 +6,7 @@
 package demo
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -127,6 +128,9 @@ func (p *player) step(ctx context.Context, c call) (string, error) {
 		delete(p.sessions, c.who)
 		return "", session.Close()
 	}
+	if c.tool == said {
+		return "\n" + c.who + " says in Claude Code: " + c.arguments + "\n", p.say(ctx, c.arguments)
+	}
 	session, err := p.session(ctx, c.who)
 	if err != nil {
 		return "", err
@@ -145,4 +149,39 @@ func (p *player) step(ctx context.Context, c call) (string, error) {
 		return "", fmt.Errorf("%s: %s", c, text.String())
 	}
 	return fmt.Sprintf("\n%s\n%s", c, p.names.shown(text.String())), nil
+}
+
+// said is the tool of a call that is a session of a client instead: what the user says in it.
+const said = "said"
+
+// say has the hook of a client take in a session in which the user says something.
+func (p *player) say(ctx context.Context, prompt string) error {
+	const name = "7c1e22a0-5b1f-4d3c-9a77-2f6d1c0e8b45"
+	folder := filepath.Join(p.dir, "claude", "projects")
+	transcript := filepath.Join(folder, "my-app", name+".jsonl")
+	consent, err := json.Marshal(map[string]any{"since": "2026-01-01T00:00:00Z", "by": "demo", "folders": map[string][]string{"claude-code": {folder}}})
+	if err != nil {
+		return err
+	}
+	line, err := json.Marshal(map[string]any{
+		"type": "user", "uuid": "1", "sessionId": name, "cwd": p.project(), "timestamp": "2026-11-20T14:05:00Z", "entrypoint": "cli",
+		"message": map[string]string{"role": "user", "content": prompt},
+	})
+	if err == nil {
+		err = writeFiles(p.dir, map[string]string{
+			filepath.Join("data", "sessions", "consent.json"):            string(consent),
+			filepath.Join("claude", "projects", "my-app", name+".jsonl"): string(line) + "\n",
+		})
+	}
+	if err != nil {
+		return err
+	}
+	event, err := json.Marshal(map[string]string{"session_id": name, "transcript_path": transcript, "cwd": p.project()})
+	if err != nil {
+		return err
+	}
+	hook := exec.CommandContext(ctx, p.options.Server[0], "hook", "claude-code", "session-end")
+	hook.Dir, hook.Stderr, hook.Stdin = p.project(), p.options.Err, bytes.NewReader(event)
+	hook.Env = p.options.Environ(map[string]string{"LEAN_CTX_DATA_DIR": filepath.Join(p.dir, "data")})
+	return hook.Run()
 }

@@ -1,7 +1,8 @@
 package demo
 
 // call is one tool call with its arguments in JSON. A call without a tool ends the
-// session of its agent.
+// session of its agent. One of the tool [said] is a session in which the user says
+// something and no tool is called.
 type call struct{ who, tool, arguments string }
 
 func (c call) String() string { return c.who + "> " + c.tool + " " + c.arguments }
@@ -110,5 +111,10 @@ var story = [...]chapter{
 		cursor("ctx_recall", `{"action":"recall","query":"push to main","agent":"cursor-a3f8"}`),
 		claude("ctx_knowledge", `{"action":"judge","category":"workflow","key":"push","target":"d-3f2a","verdict":"reject","source":"user","agent":"claude-b7e2"}`),
 		cursor("ctx_knowledge", `{"action":"remember","category":"workflow","key":"push","value":"Pushing to main is fine.","agent":"cursor-a3f8"}`),
+	}, nil},
+	{"What was said and nobody remembered: the client's hooks keep it, on this machine, and it is no fact", []call{
+		{"ann", said, "Please add a router. We never deploy on Fridays: releases go out on Tuesday mornings."},
+		recall(`{"action":"recall","query":"when do releases go out?"}`),
+		recall(`{"action":"sessions"}`),
 	}, nil},
 }
