@@ -135,9 +135,9 @@ func ParseDocument(data []byte) (Parsed, error) {
 			p.add(text, Position{Line: first}) // a single record, be it over several lines
 			return p, nil
 		}
-		return parseJSONL(data), nil
+		return parseJSONL(data)
 	case bytes.Contains(data, []byte("\n{")):
-		return parseJSONL(data), nil
+		return parseJSONL(data)
 	default:
 		return Parsed{}, wantFirst("a fact file, an array of records or a record a line", data)
 	}
@@ -154,16 +154,26 @@ func parseDocument(data []byte) (Parsed, error) {
 	return Parsed{Kind: Native, Document: d}, nil
 }
 
-func parseJSONL(data []byte) Parsed {
+// MaxBad is the most records of a file that may be wrong: each is named.
+const MaxBad = 10_000
+
+// TooManyBad is the error of a file in which more is wrong.
+func TooManyBad(line int) error {
+	return &MistakeError{Line: line, Problem: fmt.Sprintf("more than %d records before it are wrong", MaxBad)}
+}
+
+func parseJSONL(data []byte) (Parsed, error) {
 	p := Parsed{Kind: JSONL}
 	line := 0
 	for text := range bytes.Lines(data) {
 		line++
 		if text = bytes.TrimSpace(text); len(text) > 0 {
-			p.add(text, Position{Line: line})
+			if p.add(text, Position{Line: line}); len(p.Bad) > MaxBad {
+				return Parsed{}, TooManyBad(line)
+			}
 		}
 	}
-	return p
+	return p, nil
 }
 
 // parseArray reads element by element, so that one bad record does not take the
@@ -183,7 +193,9 @@ func parseArray(data []byte) (Parsed, error) {
 		line += bytes.Count(data[counted:from], []byte{'\n'})
 		counted = from
 		element++
-		p.add(text, Position{line, element})
+		if p.add(text, Position{line, element}); len(p.Bad) > MaxBad {
+			return Parsed{}, TooManyBad(line)
+		}
 	}
 	if err == nil {
 		_, err = d.ReadToken()

@@ -102,6 +102,9 @@ func Parse(files []File, project string) (*Memory, error) {
 		}
 		b.file, b.files = f.Name, names
 		err := read(b, text)
+		if err == nil && len(b.m.Bad) > formats.MaxBad {
+			err = formats.TooManyBad(0)
+		}
 		if _, note := errors.AsType[noteError](err); note {
 			if err = fmt.Errorf("%s: %w", f.Name, err); len(files) > 1 {
 				b.bad(0, err)
@@ -185,12 +188,15 @@ func (b *builder) add(r formats.Record, line int, labeled bool) {
 	b.m.Records, b.m.Lines, b.m.Labeled = append(b.m.Records, r), append(b.m.Lines, line), append(b.m.Labeled, labeled)
 }
 
+// maxSlugged is how much of a text is looked at for its first words.
+const maxSlugged = 1 << 10
+
 // slug is the first five words of each text, joined by hyphens, at most 48 runes;
 // "note" if there are none.
 func slug(texts ...string) string {
 	var words []string
 	for _, text := range texts {
-		all := formats.Words(text)
+		all := formats.Words(text[:min(len(text), maxSlugged)])
 		words = append(words, all[:min(5, len(all))]...)
 	}
 	for len(words) > 1 && len([]rune(strings.Join(words, "-"))) > 48 {

@@ -126,9 +126,12 @@ func (b *builder) memoryServer(text []byte) error {
 	targets := map[pair][]string{}
 	var order []pair
 	firsts := map[pair]int{}
+	told := map[[3]string]bool{}
 	n := 0
 	for raw := range bytes.Lines(text) {
-		n++
+		if n++; len(b.m.Bad) > formats.MaxBad {
+			return formats.TooManyBad(n)
+		}
 		if raw = bytes.TrimSpace(raw); len(raw) == 0 {
 			continue
 		}
@@ -151,8 +154,8 @@ func (b *builder) memoryServer(text []byte) error {
 			if _, ok := targets[p]; !ok {
 				order, firsts[p] = append(order, p), n
 			}
-			if !slices.Contains(targets[p], l.To) {
-				targets[p] = append(targets[p], l.To)
+			if one := [3]string{l.From, l.RelationType, l.To}; !told[one] {
+				told[one], targets[p] = true, append(targets[p], l.To)
 			}
 		default:
 			b.bad(n, fmt.Errorf("neither an entity nor a relation"))
@@ -281,6 +284,9 @@ func elements[T any](b *builder, list []json.RawMessage) (out []T) {
 	for i, raw := range list {
 		var x T
 		if err := json.Unmarshal(raw, &x); err != nil {
+			if len(b.m.Bad) > formats.MaxBad {
+				continue
+			}
 			b.m.Bad = append(b.m.Bad, formats.BadLine{Position: formats.Position{Element: i + 1}, Err: plain(err)})
 			continue
 		}

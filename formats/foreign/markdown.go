@@ -14,6 +14,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"leanctx/formats"
+	"leanctx/internal/prose"
 )
 
 // shortNote is the longest body, in bytes, that is one fact. A longer one gives
@@ -54,6 +55,13 @@ type frontMatter struct {
 	LeanConfidence                                    *float64 `yaml:"leanctx_confidence"`
 }
 
+// What one Markdown file may hold: each line may be an item, which takes 1 kB while the file is read, and
+// each cell of a table is parsed by itself.
+const (
+	maxLines = 100_000
+	maxBars  = 200_000
+)
+
 // markdown reads one Markdown file: a note with front matter, or instructions.
 func (b *builder) markdown(src []byte) error {
 	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
@@ -67,6 +75,12 @@ func (b *builder) markdown(src []byte) error {
 	body, first, has, err := cutFrontMatter(src, &head)
 	if err != nil {
 		return noteError("front matter: " + strings.SplitN(err.Error(), "\n", 2)[0])
+	}
+	if n := bytes.Count(body, []byte("\n")); n > maxLines {
+		return noteError(fmt.Sprintf("%d lines, more than %d: divide it", n, maxLines))
+	}
+	if n := bytes.Count(body, []byte("|")); n > maxBars {
+		return noteError(fmt.Sprintf("%d cells of tables, more than %d: divide it", n, maxBars))
 	}
 	body = shallow(body)
 	lines := b.lines(body, first)
@@ -147,12 +161,18 @@ func cutFrontMatter(src []byte, into *frontMatter) (body []byte, first int, has 
 type line struct {
 	heading string // the innermost heading above it
 	text    string
-	below   string // the code that belongs to it
-	item    bool   // of a list
-	led     bool   // it begins with the statement that introduces it
-	code    bool   // it is code that belongs to its heading alone
-	from    int    // the number of its first line
-	to      int    // and of its last
+	below   []string // the code that belongs to it
+	shows   bool     // its text ends with code that it introduced
+	item    bool     // of a list
+	led     bool     // it begins with the statement that introduces it
+	code    bool     // it is code that belongs to its heading alone
+	from    int      // the number of its first line
+	to      int      // and of its last
+}
+
+// with is a value with the code that belongs to the statement.
+func (l line) with(value string) string {
+	return strings.Join(append([]string{value}, l.below...), "\n")
 }
 
 // lines reads the statements of a text, of which number is the first line.
@@ -203,7 +223,7 @@ func (w *walker) blocks(parent ast.Node, lead string) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {
 		case *ast.Heading:
-			w.heading, w.section = w.inline(n), len(w.out)
+			w.heading, w.section = prose.Clip(w.inline(n), maxLead), len(w.out)
 		case *ast.Paragraph, *ast.TextBlock:
 			if !w.table(n, lead) {
 				w.statement(n, lead, parent.Kind() == ast.KindListItem)
@@ -211,7 +231,9 @@ func (w *walker) blocks(parent ast.Node, lead string) {
 		case *ast.List, *ast.Blockquote:
 			own := lead
 			if last := len(w.out) - 1; last >= 0 && n.PreviousSibling() != nil && n.PreviousSibling().Kind() != ast.KindHeading && strings.HasSuffix(w.out[last].text, ":") {
-				own = w.lead(last) + " "
+				if intro := w.lead(last); intro != "" {
+					own = intro + " "
+				}
 			}
 			w.blocks(n, own)
 		case *ast.ListItem:
@@ -224,11 +246,17 @@ func (w *walker) blocks(parent ast.Node, lead string) {
 	}
 }
 
+// maxLead is the longest text, in bytes, that is repeated with each item of a list or each row of a table.
+const maxLead = 200
+
 // lead takes the sentence that introduces a list from the end of a statement. It is repeated
-// with each item.
+// with each item, unless it is long: then it is empty, and the statement stays.
 func (w *walker) lead(last int) string {
 	l := &w.out[last]
 	cut := strings.LastIndex(l.text, ". ")
+	if len(l.text)-max(0, cut) > maxLead {
+		return ""
+	}
 	if cut < 0 {
 		lead := l.text
 		w.out = w.out[:last]
@@ -263,10 +291,10 @@ func (w *walker) code(n ast.Node) {
 		w.out = append(w.out, line{heading: w.heading, text: text, code: true, from: from, to: to})
 		return
 	}
-	if l := &w.out[last]; strings.HasSuffix(l.text, ":") {
-		l.text += " " + text
+	if l := &w.out[last]; strings.HasSuffix(l.text, ":") && !l.shows && len(l.below) == 0 {
+		l.text, l.shows = l.text+" "+text, true
 	} else {
-		l.below += "\n" + text
+		l.below = append(l.below, text)
 	}
 	w.out[last].to = to
 }
@@ -302,7 +330,10 @@ func (w *walker) table(n ast.Node, lead string) bool {
 	}
 	head := w.cells(lines.At(h))
 	for i, name := range head {
-		head[i] = w.plain(name)
+		if head[i] = w.plain(name); len(head[i]) > maxLead {
+			w.out = append(w.out, line{heading: w.heading, text: lead + head[i], led: lead != "", from: first + h, to: first + h})
+			head[i] = ""
+		}
 	}
 	for i := h + 2; i < lines.Len(); i++ {
 		var rest []string
@@ -408,7 +439,7 @@ func (b *builder) texts(category, prefix string, lines []line, tags []string) {
 		} else if label, rest, ok := strings.Cut(l.text, ": "); ok && !l.led && rest != "" && len(strings.Fields(label)) <= 4 && !strings.ContainsAny(label, ".!?`") {
 			key, value, labeled = slug(orElse(prefix, l.heading), label), rest, true
 		}
-		b.add(formats.Record{Category: category, Key: key, Value: value + l.below, Source: b.source(l), Tags: tags}, l.from, labeled)
+		b.add(formats.Record{Category: category, Key: key, Value: l.with(value), Source: b.source(l), Tags: tags}, l.from, labeled)
 	}
 }
 
@@ -456,7 +487,7 @@ func (b *builder) note(category string, head frontMatter, kind string, body []by
 	}
 	var texts []string
 	for _, l := range lines {
-		texts = append(texts, l.text+l.below)
+		texts = append(texts, l.with(l.text))
 	}
 	r := formats.Record{Category: category, Key: orElse(head.Key, slug(title)), Value: orElse(strings.Join(texts, "\n"), head.Description),
 		Source: b.source(whole), Tags: tags, Questions: head.Description,
@@ -494,12 +525,12 @@ func (b *builder) observations(head frontMatter, lines []line) {
 		}
 		own := slices.Clone(tags)
 		for _, t := range hashTag().FindAllStringSubmatch(m[2], -1) {
-			if !slices.Contains(own, t[1]) {
+			if len(own) < 20 && !slices.Contains(own, t[1]) {
 				own = append(own, t[1])
 			}
 		}
 		value := strings.TrimSpace(hashTag().ReplaceAllString(m[2], ""))
-		b.add(formats.Record{Category: m[1], Key: slug(title, value), Value: value + l.below, Tags: own, Source: b.source(l)}, l.from, false)
+		b.add(formats.Record{Category: m[1], Key: slug(title, value), Value: l.with(value), Tags: own, Source: b.source(l)}, l.from, false)
 	}
 	category := orElse(head.Type, "note")
 	for _, kind := range kinds {

@@ -226,8 +226,8 @@ func Parse(text []byte) (Room, error) {
 	if !ok {
 		return Room{}, Mistake{1, "no front matter between two lines of ---"}
 	}
-	var h header
-	if err := formats.UnmarshalYAML(head[4:len(head)-4], &h); err != nil {
+	h, err := parseHead(head[4 : len(head)-4])
+	if err != nil {
 		return Room{}, Mistake{2, "front matter: " + strings.SplitN(err.Error(), "\n", 2)[0]}
 	}
 	if h.Type != kind || h.Category == nil || strings.TrimSpace(*h.Category) == "" {
@@ -237,6 +237,13 @@ func Parse(text []byte) (Room, error) {
 	r.At, _ = time.Parse(time.RFC3339, h.Generated.At)
 	r.Loose = frontMatter(r.Category, h.Generated.At, h.Facts) != string(sealLine.ReplaceAll(head, nil))
 	at, headings := bytes.Count(head, []byte("\n")), 0
+	var more strings.Builder // the further lines of the last item's value
+	end := func() {
+		if last := len(r.Facts) - 1; more.Len() > 0 {
+			r.Facts[last].Value += more.String()
+			more.Reset()
+		}
+	}
 	for line := range strings.SplitSeq(string(body), "\n") {
 		at++
 		line = strings.TrimRight(line, " \t")
@@ -247,6 +254,7 @@ func Parse(text []byte) (Room, error) {
 				r.mistake(at, "a key with wrong quotes")
 				continue
 			}
+			end()
 			r.Facts = append(r.Facts, Fact{Key: key, Value: m[2], Line: at})
 			continue
 		}
@@ -256,17 +264,59 @@ func Parse(text []byte) (Room, error) {
 			headings++
 			r.Loose = r.Loose || headings > 1 || line != strings.TrimRight(heading(r.Category), " ")
 		case last >= 0 && strings.HasPrefix(line, "  "):
-			r.Facts[last].Value += "\n" + line[2:]
+			more.WriteString("\n" + line[2:])
 		default:
 			r.mistake(at, fmt.Sprintf("neither an item (- **key**: value) nor indented below one: %.60q", line))
 		}
 	}
+	end()
 	r.compare(h.Facts)
 	slices.SortStableFunc(r.Mistakes, func(a, b Mistake) int { return a.Line - b.Line })
 	return r, nil
 }
 
+// maxFacts is the most facts of a room that are listed in its front matter, and maxMistakes the most mistakes
+// that are named.
+const (
+	maxFacts    = 50_000
+	maxMistakes = 1_000
+)
+
+// parseHead parses the front matter. Write gives each fact a line: those are parsed one by one, since all
+// together take 30 kB of memory each.
+func parseHead(head []byte) (h header, err error) {
+	const list = "\nleanctx_facts:\n"
+	before, rest, ok := strings.Cut("\n"+string(head), list)
+	if !ok {
+		return h, formats.UnmarshalYAML(head, &h)
+	}
+	var facts []string
+	for ok = false; strings.HasPrefix(rest, "- {"); ok = true {
+		line, after, _ := strings.Cut(rest, "\n")
+		if facts, rest = append(facts, line), after; len(facts) > maxFacts {
+			return h, fmt.Errorf("it lists more than %d facts", maxFacts)
+		}
+	}
+	if !ok {
+		return h, formats.UnmarshalYAML(head, &h)
+	}
+	if err := formats.UnmarshalYAML([]byte(before+"\n"+rest), &h); err != nil {
+		return h, err
+	}
+	for _, line := range facts {
+		var one []entry
+		if err := formats.UnmarshalYAML([]byte(line), &one); err != nil {
+			return h, err
+		}
+		h.Facts = append(h.Facts, one...)
+	}
+	return h, nil
+}
+
 func (r *Room) mistake(line int, problem string) {
+	if len(r.Mistakes) >= maxMistakes {
+		return
+	}
 	r.Mistakes = append(r.Mistakes, Mistake{line, problem})
 }
 

@@ -77,6 +77,13 @@ type level struct {
 	depth int // of a heading: its number of #; of an item: its indentation
 }
 
+// What a file may hold: more than any task takes, so that whoever makes tasks of it says what is too much.
+const (
+	maxItems       = 20_000
+	maxDepth       = 50 // the name of an item has those of all that it stands in
+	maxDescription = 1 << 20
+)
+
 func parseChecklist(text []byte) (*Plan, error) {
 	p := &Plan{LeftOut: map[string]int{}}
 	var phases, items []level
@@ -84,10 +91,20 @@ func parseChecklist(text []byte) (*Plan, error) {
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, 1<<20)
 	n := 0
+	var description strings.Builder
+	end := func(item int) {
+		if item >= 0 {
+			p.Items[item].Description = description.String()
+		}
+		description.Reset()
+	}
 	last, indent := -1, 0 // the item that text belongs to, and how far its text is indented
 	within := 0           // how far the text is indented of the item that the open fence stands in
 	for lines.Scan() {
 		n++
+		if len(p.Items) > maxItems {
+			return nil, fmt.Errorf("line %d: more than %d headings and items", n, maxItems)
+		}
 		line := strings.TrimRight(lines.Text(), " \t\r")
 		blanks := indentation(line)
 		if line != "" && blanks < within { // the item that the fence stands in has ended
@@ -105,6 +122,7 @@ func parseChecklist(text []byte) (*Plan, error) {
 				depth := len(m[1])
 				phases = slices.DeleteFunc(phases, func(l level) bool { return l.depth >= depth })
 				items = nil
+				end(last)
 				last, indent = p.add(m[2], above(phases), n, true), 0
 				phases = append(phases, level{last, depth})
 				continue
@@ -112,6 +130,10 @@ func parseChecklist(text []byte) (*Plan, error) {
 			if m := item().FindStringSubmatch(line); m != nil {
 				depth := blanks
 				items = slices.DeleteFunc(items, func(l level) bool { return l.depth >= depth })
+				if len(items) > maxDepth {
+					return nil, fmt.Errorf("line %d: nested more than %d deep", n, maxDepth)
+				}
+				end(last)
 				last, indent = p.add(m[3], above(append(slices.Clone(phases), items...)), n, false), depth+2
 				if m[2] != " " {
 					p.Items[last].State = "Completed"
@@ -120,10 +142,11 @@ func parseChecklist(text []byte) (*Plan, error) {
 				continue
 			}
 		}
-		if last >= 0 {
-			p.Items[last].Description += described(line, indent) + "\n"
+		if last >= 0 && description.Len() <= maxDescription {
+			description.WriteString(described(line, indent) + "\n")
 		}
 	}
+	end(last)
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("line %d: %w", n+1, err)
 	}
