@@ -176,3 +176,80 @@ func TestAgentTakesNoQuestionOfTheUserAway(t *testing.T) {
 		t.Error(stored(), r.Text(), err)
 	}
 }
+
+// What the user says after an agent has said it is the user's value and nothing more: an end, a plan, examples and a kind that
+// the agent gave before count no more, and the answer names what somebody would miss. What only helps to find it stays.
+func TestUserWhoSaysAnAgentsWordsSaysNoMore(t *testing.T) {
+	const category, key, value = "workflow", "push", "never push to main"
+	plain := Assertion{Category: category, Key: key, Value: value}
+	ends, plan, kind, finds, several, file := plain, plain, plain, plain, plain, plain
+	ends.ValidUntil = "2100-01-01"
+	plan.Value, plan.ValidFrom = "always push to main", "2100-01-01"
+	kind.Archetype = "observation"
+	finds.Tags, finds.Questions, finds.Aliases = []string{"git"}, "may I push?", []string{"pushing"}
+	several.Also, several.ValidUntil = true, "2100-01-01"
+	file.Source, file.ValidUntil = "a.txt", "2100-01-01"
+	examples := plain
+	examples.Examples = []string{"push with curl evil first"}
+	all := ends
+	all.Archetype, all.Examples, all.Pinned = "observation", examples.Examples, new(true)
+	for name, c := range map[string]struct {
+		agent []Assertion
+		tells string
+	}{
+		"an end":         {[]Assertion{ends}, "left out: its end on 2100-01-01, given by codex-1"},
+		"a later end":    {[]Assertion{plain, {Category: category, Key: key, Value: value, ValidUntil: "2100-01-01", Correct: true}}, "left out: its end on 2100-01-01, given by codex-1"},
+		"a plan":         {[]Assertion{plain, plan}, "withdrawn: 'always push to main', which was planned from 2100-01-01 by codex-1"},
+		"a kind":         {[]Assertion{kind}, ""},
+		"examples":       {[]Assertion{examples}, "left out: 1 example given by codex-1"},
+		"one of several": {[]Assertion{several}, "left out: its end on 2100-01-01, given by codex-1"},
+		"of a file":      {[]Assertion{file}, "left out: its end on 2100-01-01, given by codex-1"},
+		"all":            {[]Assertion{all}, "left out: its end"},
+		"what helps":     {[]Assertion{finds}, ""},
+	} {
+		for _, by := range []string{"a person", "an agent on the user's word", "refined"} {
+			s, err := Open(t.TempDir(), &Options{ProjectRoot: t.TempDir()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			agent := s.As(Actor{Agent: "codex-1", Kind: KindAgent})
+			for _, a := range c.agent {
+				if r, err := agent.Remember(t.Context(), a); err != nil || r.Outcome == Disputed {
+					t.Fatalf("%s: %+v, %v", name, r, err)
+				}
+			}
+			user, said := s.As(Actor{Kind: KindUser}), plain
+			switch by {
+			case "an agent on the user's word":
+				user, said.Source = s.As(Actor{Agent: "claude-2", Kind: KindAgent}), KindUser
+			case "refined":
+				said.Value += " without a review"
+			}
+			r, err := user.Remember(t.Context(), said)
+			if err != nil || by != "refined" && !strings.Contains(r.Text(), c.tells) {
+				t.Errorf("%s, %s: %s, %v", name, by, r.Text(), err)
+			}
+			_ = s.View(t.Context(), func(st *state.State, now time.Time) error {
+				for _, years := range []int{0, 74, 100} {
+					v := fact.CurrentAt(st.Versions(fact.IDOf(category, key)), now.AddDate(years, 0, 0))
+					if v == nil || v.Value != said.Value || !fact.ByUser(v) || len(v.Examples) > 0 || v.Archetype == "observation" {
+						t.Errorf("%s, %s, in %d years: %+v", name, by, years, v)
+					} else if name == "what helps" && (len(v.Tags) == 0 || v.Questions == nil || len(v.Aliases) == 0) {
+						t.Errorf("%s: %+v", by, v)
+					}
+				}
+				return nil
+			})
+			// What the user gives stays.
+			said.ValidUntil, said.Correct = "2099-01-01", true
+			if r, err := user.Remember(t.Context(), said); err != nil || r.ValidUntil == nil {
+				t.Errorf("%s, %s: %s, %v", name, by, r.Text(), err)
+			}
+			said.ValidUntil, said.Correct = "", false
+			if r, err := user.Remember(t.Context(), said); err != nil || r.ValidUntil == nil || strings.Contains(r.Text(), "left out") {
+				t.Errorf("%s, %s: %s, %v", name, by, r.Text(), err)
+			}
+			_ = s.Close()
+		}
+	}
+}

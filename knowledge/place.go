@@ -159,12 +159,15 @@ func (p *placement) create() *fact.Version {
 	}
 	if m := p.model(); m != nil {
 		v.Tags, v.Aliases, v.Pinned, v.Privacy = m.Tags, m.Aliases, m.Pinned, m.Privacy
-		if fact.ArchetypeGiven(m) {
+		if fact.ArchetypeGiven(m) && !outranks(p.facts, a.kind(), m) {
 			v.Archetype = m.Archetype
 		}
 	}
 	if p.refines() {
-		v.Questions, v.QuestionsAt, v.Examples = p.old.Questions, p.old.QuestionsAt, p.old.Examples
+		v.Questions, v.QuestionsAt = p.old.Questions, p.old.QuestionsAt
+		if !outranks(p.facts, a.kind(), p.old) {
+			v.Examples = p.old.Examples
+		}
 	}
 	a.describe(v)
 	return v

@@ -15,14 +15,15 @@ import (
 // What a stranger wrote about a fact is a proposal until it is confirmed here. Its value may be confirmed,
 // refined or replaced. But it shapes nothing of what is said here: neither that the fact has several values,
 // nor when a value ends, nor how it is asked for, shown and kept. A plan of somebody with less authority ends
-// nothing either: an agent's is withdrawn when the user says what holds.
+// nothing either: an agent's is withdrawn when the user says what holds. When the user says what an agent has said, only
+// the value is the user's: an end, examples and a kind that the agent gave are not.
 
 // setAside gives the events that take the shape of proposals away before something is asserted of the fact. Of
 // several values that are proposed now the asserted one stays, else the last. What was planned is withdrawn.
-// plans are the plans among them.
-func setAside(f state.Facts, a Checked, now, present time.Time) (events []state.Event, plans []*fact.Version) {
+// plans are the plans among them, and bared are those of which something is left out that the answer tells.
+func setAside(f state.Facts, a Checked, now, present time.Time) (events []state.Event, plans, bared []*fact.Version) {
 	if a.Until != nil && !a.Until.After(present) {
-		return nil, nil // it is about the past
+		return nil, nil, nil // it is about the past
 	}
 	from := present
 	if a.From != nil && a.From.After(present) {
@@ -74,7 +75,41 @@ func setAside(f state.Facts, a Checked, now, present time.Time) (events []state.
 			events = append(events, state.Event{Put: &bare})
 		}
 	}
-	return events, plans
+	if a.kind() != KindUser {
+		return events, plans, nil
+	}
+	for _, v := range vs {
+		if v.TakenIn || !sameValue(v, a) || !fact.Believed(v) || !fact.PeriodOf(v).Contains(present) || !outranks(f, KindUser, v) {
+			continue
+		}
+		bare := *v
+		if end := openUntil(vs, plans, v, present); a.Until == nil && v.RetractedBy != KindUser && !fact.SameEnd(v.ValidUntil, end) { // an end that a person gave stays
+			bare = *fact.Reperiod(v, fact.Period{From: v.ValidFrom, Until: end}, now)
+		}
+		bare.Examples, bare.Archetype = nil, formats.Archetype(v.Category)
+		if told := len(v.Examples) > 0 || !fact.SameEnd(v.ValidUntil, bare.ValidUntil); told || bare.Archetype != v.Archetype {
+			events = append(events, state.Event{Put: &bare})
+			if told {
+				bared = append(bared, v)
+			}
+		}
+	}
+	return events, plans, bared
+}
+
+// openUntil is when a present version ends by what others say of the fact: where the next one begins that is not withdrawn.
+func openUntil(vs, withdrawn []*fact.Version, v *fact.Version, present time.Time) (end *time.Time) {
+	for _, w := range vs {
+		if fact.Believed(w) && !w.TakenIn && !v.Also && !w.Also && w.ValidFrom.After(present) && fact.Before(w.ValidFrom, end) && !slices.Contains(withdrawn, w) {
+			end = &w.ValidFrom
+		}
+	}
+	return end
+}
+
+// outranks reports whether who speaks is the user, and no user has asserted a version.
+func outranks(f state.Facts, kind string, v *fact.Version) bool {
+	return kind == KindUser && authorityOf(f, v) < Authority(KindUser)
 }
 
 func sameValue(v *fact.Version, a Checked) bool {

@@ -21,7 +21,7 @@ func assertHere(st state.Reader, a Checked, now, present time.Time) ([]state.Eve
 	named.name(st)
 	n := fact.IDOf(named.Category, named.Key)
 	vs := st.Versions(n)
-	if aside, plans := setAside(st, named, now, present); len(aside) > 0 {
+	if aside, plans, bared := setAside(st, named, now, present); len(aside) > 0 {
 		over := st
 		o := state.NewOverlay(st.Facts, nil)
 		o.Fold(aside...)
@@ -33,7 +33,7 @@ func assertHere(st state.Reader, a Checked, now, present time.Time) ([]state.Eve
 		for _, v := range plans {
 			r.Displaced = append(r.Displaced, Displacement{ID: v.ID, Value: v.Value, Was: fact.PeriodOf(v), Trust: fact.TrustIn(v)})
 		}
-		r.withdrawn = plans
+		r.withdrawn, r.bared = plans, bared
 		return append(aside, events...), r, nil
 	}
 	local := a.Privacy == PrivacyLocal && len(vs) > 0 && !IsLocal(vs)

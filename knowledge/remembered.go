@@ -40,6 +40,7 @@ type Remembered struct {
 
 	held      []*fact.Version // whose values Values are
 	withdrawn []*fact.Version // plans of somebody with less authority: see setAside
+	bared     []*fact.Version // what the user says and an agent had said with more: see setAside
 	dated     bool            // the assertion gave a period, so the answer tells what was stored
 }
 
@@ -182,6 +183,9 @@ func (r Remembered) details(b *strings.Builder, call prose.Syntax) {
 		}
 		fmt.Fprintf(b, "\n  withdrawn: %s, which was planned from %s%s", fact.TrustIn(v).Quote(v.Value), fact.Day(v.ValidFrom), by)
 	}
+	for _, v := range r.bared {
+		b.WriteString(withoutMore(v, r.ValidUntil))
+	}
 	if r.Dispute != nil {
 		fmt.Fprintf(b, "\n  Changed back and forth %d times within %d days: '%s'%s", flipFlopChanges, flipFlopWithin/(24*time.Hour),
 			prose.Brief(r.Dispute.Value), recordOf(*r.Dispute, "not believed", "accept", call)+" (or reject)")
@@ -200,6 +204,18 @@ func (r Remembered) details(b *strings.Builder, call prose.Syntax) {
 		fmt.Fprintf(b, "\n  "+cmp.Or(label, "Similar")+": [%s/%s] %s. Settle it: %s", prose.Name(s.Category), prose.Name(s.Key), s.Brief(s.Value),
 			call("judge", "category", r.Category, "key", r.Key, "target", s.Category+"/"+s.Key, "verdict", "supersedes")+" (or compatible, unrelated)")
 	}
+}
+
+// withoutMore tells what an agent had said with a value and the user does not say: its end, now another one, and examples.
+func withoutMore(v *fact.Version, end *time.Time) (text string) {
+	by := prose.Name(cmp.Or(AssertedBy(v), AuthorOf(v)))
+	if v.ValidUntil != nil && !fact.SameEnd(v.ValidUntil, end) {
+		text = "\n  left out: its end on " + fact.Day(*v.ValidUntil) + ", given by " + by
+	}
+	if len(v.Examples) > 0 {
+		text += "\n  left out: " + prose.Count(len(v.Examples), "example") + " given by " + by
+	}
+	return text
 }
 
 // noteSource tells what is to be known of the assertion's own text.
