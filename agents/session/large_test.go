@@ -44,6 +44,22 @@ func TestLargeTranscriptsInPieces(t *testing.T) {
 			t.Errorf("%d turns, want %d", turns, n)
 		}
 	})
+	t.Run("100,000 turns", func(t *testing.T) {
+		var b strings.Builder
+		const n = 100_000
+		for i := range n {
+			line := fmt.Sprintf(userLine, fmt.Sprint("u", i), fmt.Sprint("prompt ", i))
+			at := time.Date(2026, 11, 22, 14, 5, i, 0, time.UTC) // of one second, two of so many would pass for one
+			b.WriteString(strings.Replace(line, "2026-11-22T14:05:00Z", at.Format(time.RFC3339), 1))
+		}
+		s := open(t)
+		turns, longest := pieces(s, put(t, filepath.Join(t.TempDir(), sessionName), b.String()), 1<<20)
+		t.Logf("the longest piece %v", longest)
+		r, err := s.Records(t.Context())
+		if err != nil || turns != n || r[0].Fold.Turns != n || r[0].Fold.Prompts != n {
+			t.Error(turns, err)
+		}
+	})
 	t.Run("a line of 100 MB", func(t *testing.T) {
 		s := open(t)
 		path := put(t, filepath.Join(t.TempDir(), sessionName), user(1)+`{"type":"user","uuid":"x","message":{"content":"`+strings.Repeat("x", 100<<20)+"\"}}\n"+user(2))
