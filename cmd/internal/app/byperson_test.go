@@ -18,7 +18,7 @@ import (
 func TestWhatIsAPersonsToDo(t *testing.T) {
 	const reads = "it only reads"
 	reasons := map[string]string{
-		"compact": "it rewrites files as they are", "connect": "people have agents set it up; it gives an agent no token", "disconnect": "connect undoes it", "doctor": "with --fix it mends files",
+		"compact": "it rewrites files as they are", "connect": "people have agents set it up; it gives an agent no token", "disconnect": "connect undoes it", "doctor": "with --fix it mends files; --start is a person's",
 		"embeddings install": "people have agents set it up", "session import": "it takes in what clients kept", "cost reset": "counts of tokens",
 		"project link": "it looks at the caller itself", "sync": "it looks at the caller itself", "sync trust": "it looks at the caller itself", "sync untrust": "it looks at the caller itself",
 		"import": "what it takes in is an agent's import", "embeddings reset": "vectors are made again", "embeddings reindex": "vectors are made again",
@@ -45,7 +45,7 @@ func TestWhatIsAPersonsToDo(t *testing.T) {
 		}
 	}
 	for _, line := range []string{
-		"project unlink", "project forget my-app --erase --yes", "sensitive add words [A-Za-z]+", "team join nats://127.0.0.1:1", "team leave", "session erase --all --yes", "session erase s-12345678", "session off", "session on",
+		"project unlink", "project forget my-app --erase --yes", "sensitive add words [A-Za-z]+", "team join nats://127.0.0.1:1", "team leave", "session erase --all --yes", "session erase s-12345678", "session off", "session on", "doctor --start claude-code",
 		"serve --addr 127.0.0.1:0", "serve --open --addr 127.0.0.1:0", "serve --addr 127.0.0.1:0 --token-file t.json", "serve --addr 0.0.0.0:0 --insecure --token-file t.json", "serve --read-only --addr 127.0.0.1:0",
 		"team serve --addr 127.0.0.1:0", "team serve --addr 0.0.0.0:0 --insecure", "connect --url http://127.0.0.1:7337 claude-code", "connect --url http://127.0.0.1:7337/p/0123456789abcdef/mcp claude-code",
 	} {

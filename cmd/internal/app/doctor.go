@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ import (
 )
 
 type checkup struct {
-	Start []string `json:"start,omitempty" jsonschema:"clients whose server to start although a file of the project names another program"`
+	Start []string `json:"start,omitempty" jsonschema:"clients whose server to start although a file of the project names another program: it asks first"`
 	Fix   bool     `json:"fix,omitempty" jsonschema:"connect clients again whose settings are wrong, and delete damaged files that were set aside"`
 }
 
@@ -40,7 +41,14 @@ func (c clientCommands) doctor(ctx context.Context, sc op.Scope, a checkup) (op.
 			return nil, &refusal.HintError{Problem: fmt.Sprintf("unknown client %q", name), Hint: "known clients: " + strings.Join(hook.Names(), ", ")}
 		}
 	}
-	x := p.Examine(ctx, build().Version, a.Start...)
+	p.Person = sc.Caller.Kind == knowledge.KindUser && sc.Agent == ""
+	if len(a.Start) > 0 {
+		if !p.Person {
+			return nil, &op.ForbiddenError{What: "doctor --start is for a person: ask the user to type it at a terminal"}
+		}
+		p.MayStart = c.mayStart(a.Start)
+	}
+	x := p.Examine(ctx, build().Version)
 	if a.Fix {
 		fixed, err := p.Fix(x)
 		if err != nil {
@@ -49,7 +57,7 @@ func (c clientCommands) doctor(ctx context.Context, sc op.Scope, a checkup) (op.
 		if len(fixed.Files)+len(fixed.Notes) > 0 && sc.Output != "json" {
 			fmt.Fprintln(c.out, fixed.Text())
 		}
-		x = p.Examine(ctx, build().Version, a.Start...)
+		x = p.Examine(ctx, build().Version)
 	}
 	memory := examination{run: c.run, scope: sc, fix: a.Fix}
 	memory.examine(ctx)
@@ -59,6 +67,26 @@ func (c clientCommands) doctor(ctx context.Context, sc op.Scope, a checkup) (op.
 		problem = errors.New(prose.Count(n, "problem") + " found")
 	}
 	return c.shown(sc, x, problem)
+}
+
+// mayStart asks at the terminal whether to start what a project's file names for one of some clients. One answer
+// holds for the same command line.
+func (c clientCommands) mayStart(clients []string) func(client string, line []string) bool {
+	answers, in := map[string]bool{}, bufio.NewReader(c.in)
+	return func(client string, line []string) bool {
+		if !slices.Contains(clients, client) {
+			return false
+		}
+		command := fmt.Sprintf("%q", line)
+		answer, asked := answers[command]
+		if !asked {
+			fmt.Fprintf(c.errs, "A file of this project has %s run %s. Start it? [y/N] ", client, command)
+			typed, _ := in.ReadString('\n')
+			answer = strings.EqualFold(strings.TrimSpace(typed), "y")
+			answers[command] = answer
+		}
+		return answer
+	}
 }
 
 // examination is doctor's look at the configuration, the model and the memory of a project.

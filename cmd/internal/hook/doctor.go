@@ -87,10 +87,10 @@ func (m Machine) Fix(e Examination) (Report, error) {
 }
 
 // Examine looks at every client's files, in every scope. It starts the servers of the user's own
-// files and those that connect wrote. What else a project's file names it starts only for the
-// clients in start. version is this program's.
-func (m Machine) Examine(ctx context.Context, version string, start ...string) Examination {
-	x := examiner{m: m, version: version, start: start, started: map[string]Finding{}, named: map[string][]string{}, runs: m.lastRuns()}
+// files and those that connect wrote. What else a project's file names it starts only if a person
+// agrees: see MayStart. version is this program's.
+func (m Machine) Examine(ctx context.Context, version string) Examination {
+	x := examiner{m: m, version: version, started: map[string]Finding{}, named: map[string][]string{}, runs: m.lastRuns()}
 	x.program()
 	x.data()
 	for _, c := range clients() {
@@ -103,7 +103,6 @@ type examiner struct {
 	Examination
 	m       Machine
 	version string
-	start   []string                        // clients whose server is started, whatever it is
 	started map[string]Finding              // by command line: each is started once
 	named   map[string][]string             // entries that are as good as connect's, by client and scope
 	runs    map[string]map[string]time.Time // when each hook last ran, by client
@@ -198,8 +197,12 @@ func (x *examiner) scope(ctx context.Context, c *client, edits, alternatives []e
 		}
 		edits = nil
 	} else if len(line) > 0 && !x.mayStart(first, line, env) {
+		fix := fmt.Sprintf("look at it; %s replaces it", again)
+		if x.m.Person {
+			fix += fmt.Sprintf(", lean-ctx doctor --start %s starts it", c.name)
+		}
 		x.add(Finding{Level: Problem, Subject: c.name, Text: fmt.Sprintf("%s (%s): names %q, which is not what connect writes. A project's program is not started", first.path, first.scope, strings.Join(append(env, line...), " ")),
-			Fix: fmt.Sprintf("look at it; %s replaces it, lean-ctx doctor --start %s starts it", again, c.name)})
+			Fix: fix})
 		return
 	} else if len(line) > 0 {
 		found = x.startServer(ctx, line, env)

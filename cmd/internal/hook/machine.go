@@ -27,6 +27,11 @@ type Machine struct {
 	Git func(args ...string) ([]byte, error)
 	// Probe starts a server and asks for its version and its tools.
 	Probe func(context.Context, *exec.Cmd) (version string, tools []string, err error)
+	// Person is whether a person reads the answer, who may have doctor start what a project's file names.
+	Person bool
+	// MayStart asks that person whether to start a client's server: its variables and its command line, as a
+	// project's file names them. nil: it is not started.
+	MayStart func(client string, line []string) bool
 }
 
 // sharedCommand starts this program in files that others share.

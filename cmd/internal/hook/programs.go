@@ -57,11 +57,13 @@ func (m Machine) environment(entry []string) []string {
 }
 
 // mayStart says whether doctor starts what an entry names: what stands in a file of the user, what
-// connect would write, and what the user names. A repository's file could name any program.
+// connect would write, and what a person agrees to. A repository's file could name any program.
 func (x *examiner) mayStart(e edit, line, env []string) bool {
-	if e.root == "" || slices.Contains(x.start, e.client) {
-		return true
-	}
+	return e.root == "" || x.ours(e, line, env) || x.m.MayStart != nil && x.m.MayStart(e.client, append(slices.Clone(env), line...))
+}
+
+// ours reports whether an entry is one that connect would write.
+func (x *examiner) ours(e edit, line, env []string) bool {
 	return slices.ContainsFunc(x.written(e), func(entry string) bool {
 		var ours map[string]any
 		_ = json.Unmarshal([]byte(entry), &ours) // a row of the table, filled

@@ -50,6 +50,10 @@ func TestDoctorStartsNoProgramOfARepository(t *testing.T) {
 			write(t, filepath.Join(m.Root, filepath.FromSlash(name)), fmt.Sprintf(text, entry))
 		}
 		write(t, filepath.Join(m.Root, ".codex", "config.toml"), "[mcp_servers.lean-ctx]\ncommand = 'evil'\nargs = ['mcp']\n")
+		if text := m.Examine(t.Context(), "1").Text(); strings.Contains(text, "--start") {
+			t.Errorf("an agent is told to start it:\n%s", text)
+		}
+		m.Person = true
 		text := m.Examine(t.Context(), "1").Text()
 		if len(*started) > 0 {
 			t.Errorf("%s: %s was started", entry, (*started)[0])
@@ -60,7 +64,13 @@ func TestDoctorStartsNoProgramOfARepository(t *testing.T) {
 		if !strings.Contains(text, "lean-ctx doctor --start cursor") {
 			t.Errorf("it does not say how:\n%s", text)
 		}
-		m.Examine(t.Context(), "1", "cursor")
+		m.MayStart = func(client string, line []string) bool {
+			if client == "cursor" && !strings.Contains(entry, line[len(line)-1]) {
+				t.Errorf("%s: asked for %q", entry, line)
+			}
+			return client == "cursor"
+		}
+		m.Examine(t.Context(), "1")
 		if len(*started) != 1 {
 			t.Errorf("%s: %d were started when one was named", entry, len(*started))
 		}
