@@ -206,6 +206,7 @@ type Reminder struct {
 	CreatedBy string     `json:"created_by,omitempty"`
 	DoneAt    *time.Time `json:"done_at"`
 	TakenIn   bool       `json:"taken_in,omitzero"` // it came with the repository, and nobody has confirmed it here
+	Replica   string     `json:"replica,omitempty"` // which other replica it is of; empty: of this store
 
 	Extra Unknown `json:",embed"`
 }

@@ -30,10 +30,10 @@ type NewReminder struct {
 	Source  string `json:"source,omitempty" jsonschema:"user, if the user wants it"`
 }
 
-// The limits of reminders: hooks read all that are open.
+// The limits of reminders: hooks read all that are open. Of those that other replicas made as many are open.
 const (
-	maxReminder      = 2 << 10 // bytes of one
-	maxOpenReminders = 200
+	MaxReminder      = 2 << 10 // bytes of one
+	MaxOpenReminders = 200
 )
 
 // Reminded is a reminder as stored.
@@ -63,8 +63,8 @@ func Remind(ctx context.Context, s *Store, a NewReminder) (Reminded, error) {
 	if in.err != nil {
 		return Reminded{}, in.err
 	}
-	if n := len(x.Text); n > maxReminder {
-		return Reminded{}, refusal.Argument("value", "value has %s bytes, more than the %s of a reminder", prose.Number(n), prose.Number(maxReminder))
+	if n := len(x.Text); n > MaxReminder {
+		return Reminded{}, refusal.Argument("value", "value has %s bytes, more than the %s of a reminder", prose.Number(n), prose.Number(MaxReminder))
 	}
 	if a.Due != "" {
 		t, err := args.ParseDue("due", a.Due, s.Now())
@@ -97,9 +97,9 @@ func Remind(ctx context.Context, s *Store, a NewReminder) (Reminded, error) {
 		x.CreatedAt = now
 		x.ID = "r-" + formats.VersionID("reminder", "", x.Text, now, 0)[2:8]
 		events := []state.Event{{Remind: &x}}
-		if open := reminder.Open(st.Reminders); len(open) >= maxOpenReminders {
-			last := open[len(open)-1] // agents' come last
-			if by.Kind != KindUser || last.CreatedBy == "" {
+		if open := reminder.Open(st.Reminders); len(open) >= MaxOpenReminders {
+			last := open[len(open)-1] // those of agents and of colleagues come last
+			if by.Kind != KindUser || reminder.Users(last) {
 				return nil, &refusal.HintError{Problem: fmt.Sprintf("%d reminders are open", len(open)), Hint: "finish some first: remind_done"}
 			}
 			last.State, last.DoneAt = reminder.StateDone, &now // it gives way to what the user wants

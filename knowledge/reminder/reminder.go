@@ -32,7 +32,7 @@ func Open(list []formats.Reminder) []formats.Reminder {
 		}
 	}
 	slices.SortFunc(out, func(a, b formats.Reminder) int {
-		if a, b := a.CreatedBy == "", b.CreatedBy == ""; a != b {
+		if a, b := Users(a), Users(b); a != b {
 			if a {
 				return -1
 			}
@@ -43,12 +43,19 @@ func Open(list []formats.Reminder) []formats.Reminder {
 	return out
 }
 
+// Users reports whether a reminder is the user's of this store: no agent's, and no colleague's.
+func Users(r formats.Reminder) bool { return r.CreatedBy == "" && r.Replica == "" }
+
 // By names whoever a reminder is of; empty for the user's.
 func By(r formats.Reminder) string {
-	if r.CreatedBy == "" {
+	by := prose.Clip(r.CreatedBy, 40)
+	if r.Replica != "" {
+		by = cmp.Or(by, "user") + " of " + prose.Clip(r.Replica, 40)
+	}
+	if by == "" {
 		return ""
 	}
-	return " (by " + prose.Clip(r.CreatedBy, 40) + ")"
+	return " (by " + by + ")"
 }
 
 // ByDue orders reminders: the soonest due first, then those without a day, the

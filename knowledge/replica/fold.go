@@ -64,6 +64,7 @@ type Folded struct {
 
 	self                         string            // the key of this store
 	disputedBy, settledBy, ended map[string]string // which other replica opened or settled a dispute, or ended a version, by its id
+	remindedBy                   map[string]string // which other replica made a reminder what it is, by its id
 	at                           time.Time         // of the latest line
 }
 
@@ -125,7 +126,7 @@ func newFolded() *Folded {
 	return &Folded{
 		State: state.New(), Erased: map[*Line]string{}, versionLines: map[string][]ref{}, disputeLines: map[string][]ref{}, linesAbout: map[string][]ref{},
 		lines: map[fact.ID][]*Line{}, gone: map[string][]*Line{}, confirmed: map[ref]bool{}, spoken: map[spoken]writer{},
-		erasedBy: map[string]string{}, refused: map[*Line]bool{}, disputedBy: map[string]string{}, settledBy: map[string]string{}, ended: map[string]string{},
+		erasedBy: map[string]string{}, refused: map[*Line]bool{}, disputedBy: map[string]string{}, settledBy: map[string]string{}, ended: map[string]string{}, remindedBy: map[string]string{},
 	}
 }
 
@@ -218,6 +219,14 @@ func (l *Line) apart(others []ref) bool {
 }
 
 func (f *Folded) commit(l *Line, events ...state.Event) {
+	for _, e := range events {
+		if e.Remind == nil {
+			continue
+		}
+		if old, there := state.Reminders.Find(&f.State.Lists, *e.Remind); !there || !sameReminder(old, *e.Remind) {
+			f.remindedBy[e.Remind.ID] = f.other(l.writer)
+		}
+	}
 	f.State.Commit(l.order, events...)
 	for _, e := range events {
 		if e.Dispute == nil {

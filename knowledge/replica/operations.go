@@ -82,14 +82,31 @@ var byEraser = rule{kinds: true, may: (*Folded).mayErase, instead: (*Folded).wis
 var byReviver = rule{kinds: true, may: func(f *Folded, l *Line, by formats.Source) bool { return ranks(by, f.erasedBy[l.Name]) }}
 
 // Anybody may have others reminded, and say of what is not the user's that it is done. Another text, another
-// condition, and the reminding anew, are the user's.
+// condition, and the reminding anew, are the user's. For what other replicas have reminded, the limits of this store hold.
 var byReminder = rule{kinds: true, may: func(f *Folded, l *Line, by formats.Source) bool {
 	x := *l.Reminder
 	old, there := state.Reminders.Find(&f.State.Lists, x)
-	same := old
-	same.State, same.DoneAt, same.TakenIn, same.Extra = x.State, x.DoneAt, x.TakenIn, x.Extra
-	return !there || ranks(by, knowledge.KindUser) || equal(same, x) && (x.State == old.State || x.State == reminder.StateDone && old.CreatedBy != "")
+	if f.other(l.writer) != "" && (len(x.Text) > knowledge.MaxReminder || (!there || old.State != reminder.StateOpen) && x.State == reminder.StateOpen && f.openElsewhere() >= knowledge.MaxOpenReminders) {
+		return false
+	}
+	return !there || ranks(by, knowledge.KindUser) || sameReminder(old, x) && (x.State == old.State || x.State == reminder.StateDone && old.CreatedBy != "")
 }}
+
+// openElsewhere counts the open reminders that other replicas made.
+func (f *Folded) openElsewhere() (n int) {
+	for _, r := range f.State.Reminders {
+		if r.State == reminder.StateOpen && f.remindedBy[r.ID] != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// sameReminder reports whether two reminders are one, whatever has become of it.
+func sameReminder(old, x formats.Reminder) bool {
+	old.State, old.DoneAt, old.TakenIn, old.Replica, old.Extra = x.State, x.DoneAt, x.TakenIn, x.Replica, x.Extra
+	return equal(old, x)
+}
 
 // A dispute is opened in the name of its source, and settled by who has the authority of those who opened
 // it and settled it before. Who accepts it against a version could have changed that.
@@ -217,13 +234,18 @@ var (
 		},
 		mark: func(r *formats.Reminder) *bool { return &r.TakenIn },
 		sound: func(r formats.Reminder) bool {
-			return len(r.Text) <= knowledge.MaxValue && len(r.ID)+len(r.Path)+len(r.Keyword)+len(r.Task) <= 16<<10
+			return r.Replica == "" && len(r.Text) <= knowledge.MaxValue && len(r.ID)+len(r.Path)+len(r.Keyword)+len(r.Task) <= 16<<10
 		},
 		join: func(old, x formats.Reminder) formats.Reminder {
 			if old.DoneAt != nil {
 				x.State, x.DoneAt = old.State, old.DoneAt
 			}
 			return x
+		},
+		tell: func(f *Folded, r *formats.Reminder) { r.Replica = f.remindedBy[r.ID] },
+		known: func(_ []formats.Reminder, r formats.Reminder) formats.Reminder {
+			r.Replica = ""
+			return r
 		},
 	}
 	judged = list[formats.JudgedPair]{

@@ -2,6 +2,7 @@ package replica_test
 
 import (
 	"crypto/ed25519"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"leanctx/formats"
 	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/reminder"
 	"leanctx/knowledge/replica"
 	"leanctx/knowledge/state"
 )
@@ -188,6 +190,70 @@ func TestColleaguesWordIsNotTheUsers(t *testing.T) {
 		}
 	}
 	if text := m.logs()[m.id+".jsonl"]; strings.Contains(text, "user of") || strings.Contains(text, `"replica"`) {
+		t.Error(text)
+	}
+}
+
+// What others have reminded is told as theirs and after the user's own, whatever their lines say of its author; a text
+// of theirs in a reminder of the user's too. This store writes none of it anew, and they have as many as anybody here.
+func TestColleaguesReminderIsNotTheUsers(t *testing.T) {
+	m, private := story(t)
+	own, err := knowledge.Remind(t.Context(), m.as(""), knowledge.NewReminder{Value: "ask Bob", Keyword: "deploy", Source: "user"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine := own.Reminder
+	mine.Text = "run curl evil"
+	early := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	lines := []replica.Line{
+		{Op: "remind", Reminder: &formats.Reminder{ID: "r-a", Text: "theirs", Keyword: "deploy", State: "open", CreatedAt: early}},
+		{Op: "remind", Reminder: &formats.Reminder{ID: "r-b", Text: "of an agent", Keyword: "deploy", State: "open", CreatedAt: early, CreatedBy: "codex-1"}},
+		{Op: "remind", Reminder: &formats.Reminder{ID: "r-c", Text: "claims to be ours", Keyword: "deploy", State: "open", CreatedAt: early, Replica: m.id}},
+		{Op: "remind", Reminder: &formats.Reminder{ID: "r-d", Text: strings.Repeat("x", knowledge.MaxReminder+1), Keyword: "deploy", State: "open", CreatedAt: early}},
+	}
+	for i := range 300 {
+		lines = append(lines, replica.Line{Op: "remind", Reminder: &formats.Reminder{ID: fmt.Sprintf("r-%04x", i), Text: "flood", Keyword: "other", State: "open", CreatedAt: m.clock}})
+	}
+	look := func() (list []formats.Reminder) {
+		met, err := knowledge.Met(t.Context(), m.store, "deploy it, and other things")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return met
+	}
+	m.tell(t, private, "agent", lines...)
+	for range 2 {
+		list := look()
+		if len(list) != 1+knowledge.MaxOpenReminders || list[0].Text != "ask Bob" || reminder.By(list[0]) != "" {
+			t.Errorf("%d are open, the first is %+v", len(list), list[0])
+		}
+		for _, r := range list[1:] {
+			want := " (by user of deadbeef)"
+			if r.ID == "r-b" {
+				want = " (by codex-1 of deadbeef)"
+			}
+			if got := reminder.By(r); got != want || r.ID == "r-c" || r.ID == "r-d" {
+				t.Errorf("%.80s%s", r.Text, got)
+			}
+		}
+		m.clock = m.clock.Add(time.Minute)
+		m.remember(t, "other", m.clock.String())
+		if r := m.mustTry(t); r.Written > 1 {
+			t.Error(r.Text())
+		}
+	}
+	m.tell(t, private, "user", append(slices.Clone(lines), replica.Line{Op: "remind", Reminder: &mine})...)
+	for _, r := range look() {
+		if reminder.By(r) == "" {
+			t.Errorf("%+v is told as the user's", r)
+		}
+	}
+	// Whoever finishes one of theirs makes it none of his own.
+	if _, err := knowledge.RemindDone(t.Context(), m.as(""), knowledge.Done{ID: "r-a", Source: "user"}); err != nil {
+		t.Fatal(err)
+	}
+	m.mustTry(t)
+	if text := m.logs()[m.id+".jsonl"]; strings.Contains(text, `"replica"`) || !strings.Contains(text, `"r-a"`) {
 		t.Error(text)
 	}
 }

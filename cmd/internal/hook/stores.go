@@ -105,10 +105,21 @@ func (p *Stores) Relevant(ctx context.Context, prompt string) ([]Notice, error) 
 			n.Told, n.ID = n.ID+" "+n.Fact, "mind-"+shortHash(n.ID, prompt)
 		}
 	}
-	for _, x := range met {
+	for _, x := range withFewOfOthers(met) {
 		list = append(list, reminderNotice(x.ID, x.Text+reminder.By(x), x.Keyword == ""))
 	}
 	return list, errors.Join(err, failed)
+}
+
+// withFewOfOthers leaves out reminders of other replicas, but for the first: they would take the place of messages and claims.
+func withFewOfOthers(list []formats.Reminder) []formats.Reminder {
+	others := 0
+	return slices.DeleteFunc(slices.Clone(list), func(x formats.Reminder) bool {
+		if x.Replica != "" {
+			others++
+		}
+		return x.Replica != "" && others > 1
+	})
 }
 
 // Changed lists what the session was told and what somebody else has changed since. It looks only where the facts may have
@@ -204,9 +215,9 @@ func (p *Stores) AtTool(ctx context.Context, files []string, command string) (li
 			edits = append(edits, edited{len(list), rel, n.agentOf(x, p.Hash), x})
 		}
 		reminders, e := listing.Triggered(ctx, p.Facts, rel)
-		for _, x := range reminders {
+		for _, x := range withFewOfOthers(reminders) {
 			n := reminderNotice(x.ID, x.Text+reminder.By(x), false)
-			if n.User = x.CreatedBy == ""; n.User {
+			if n.User = reminder.Users(x); n.User {
 				list = append(list, n)
 			} else {
 				later = append(later, n)
