@@ -127,7 +127,13 @@ func (r *pastReader) read(ctx context.Context) (found Recalled, ok bool, err err
 	if err = r.find(ctx); err != nil {
 		return found, false, err
 	}
-	if found, ok = r.answer(ctx); ok || r.encoder == "" || r.asks.Old+r.asks.New != "" || r.present.firm()+len(r.present.Missing) > 0 {
+	if found, ok = r.answer(ctx); !ok && r.asks.Verb != "" && r.asks.Verb != r.asks.Subject {
+		asks := *r.asks
+		asks.Subject, asks.Verb = strings.Join(slices.DeleteFunc(strings.Fields(asks.Subject), func(w string) bool { return w == asks.Verb }), " "), ""
+		r.asks = &asks
+		return r.read(ctx)
+	}
+	if ok || r.encoder == "" || r.asks.Old+r.asks.New != "" || r.present.firm()+len(r.present.Missing) > 0 {
 		return found, ok, nil
 	}
 	r.over = true

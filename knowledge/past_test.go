@@ -23,6 +23,8 @@ func pastStore(t *testing.T, o *Options) *story {
 		{"queue/broker", "RabbitMQ 3.12", "2024-12-01", "", "cursor-a3f8"},
 		{"queue/broker", "NATS", "2025-05-04", "", "cursor-a3f8"},
 		{"vendor/sms", "Twilio for text messages", "2024-08-01", "2025-06-30", "codex-1acc"},
+		{"school/uniform", "grey blazers", "2015-09-01", "2024-07-31", "codex-1acc"},
+		{"clinic/parking-fee", "two euros an hour", "2024-01-01", "2025-03-31", "codex-1acc"},
 		{"deploy/steps", "run the migrations before the deploy", "2025-01-01", "", "codex-1acc"},
 	} {
 		category, key, _ := strings.Cut(a.name, "/")
@@ -63,6 +65,11 @@ func TestThePastIsAskedInWords(t *testing.T) {
 		"which region in July 2025":                              {"Facts as of 2025-07-31, read from the question", "eu-west-3", "eu-central-1", "[valid 2025-03-01 → 2025-07-20]"},
 		"RabbitMQ":                                               {"No current fact [queue/broker]: ended 2025-05-04 (was 'RabbitMQ 3.12', now 'NATS')."},
 		"did we ever use Oracle":                                 {"No facts matching"},
+		"do pupils still wear blazers":                           {"No current fact [school/uniform]: ended 2024-07-31 (was 'grey blazers')."},
+		"was there a time when we paid for parking":              {"No current fact [clinic/parking-fee]: ended 2025-03-31"},
+		"what happened to us-east-1":                             {"After 'us-east-1' (until 2025-03-01)", "eu-central-1"},
+		"which region did we use first":                          {"The first value", "us-east-1"},
+		"which regions have we had":                              {"All values so far", "us-east-1", "eu-west-3"},
 		"what has to run before the deploy":                      {"Matching facts", "run the migrations before the deploy"},
 		"what did we run before the deploy":                      {"Matching facts", "run the migrations before the deploy"},
 	} {

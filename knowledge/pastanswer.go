@@ -666,7 +666,12 @@ func (r *pastReader) ever() (out Recalled, ok bool) {
 			told = append(told, v)
 		}
 	}
-	if len(told) == 0 {
+	if len(told) == 0 { // the question names a fact that is over, and not its value
+		for _, f := range r.facts {
+			if f.meant >= leastMeant && f.named >= leastAnchor && len(f.held) > 0 && len(fact.AllCurrent(f.versions, r.query.now)) == 0 {
+				return r.missing(r.version(f, len(f.held)-1))
+			}
+		}
 		return out, false
 	}
 	slices.SortStableFunc(told, func(a, b *pastVersion) int { return cmp.Compare(b.Coverage+b.adds, a.Coverage+a.adds) })

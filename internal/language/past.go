@@ -36,6 +36,7 @@ const (
 type Past struct {
 	Kind    PastKind
 	Subject string    // the words that say of what, without those of time and of asking
+	Verb    string    // of the subject, the verb of what was ever or still done: a word that facts seldom have
 	Several []string  // the same one by one, where a question asks for several things
 	Old     string    // the value that another one followed: X in "after X", "from X to Y"
 	New     string    // the value, or the event, that followed: Y in "before Y", "from X to Y"
@@ -57,7 +58,7 @@ var pastCues = map[string]bool{
 	"far": true, "still": true, "anymore": true, "more": true, "who": true, "whom": true, "whose": true, "why": true, "reason": true, "come": true,
 	"changed": true, "change": true, "changes": true, "new": true, "different": true, "happened": true, "decided": true, "decide": true, "decisions": true, "learned": true, "learnt": true, "learn": true, "agreed": true, "added": true, "removed": true, "dropped": true, "ended": true,
 	"history": true, "time": true, "times": true, "often": true, "evolved": true, "evolve": true, "evolution": true, "timeline": true, "years": true, "months": true, "now": true, "along": true,
-	"will": true, "next": true, "going": true, "planned": true, "upcoming": true, "future": true, "back": true, "preceded": true, "beforehand": true, "predecessor": true, "forerunner": true, "successor": true, "replacement": true, "made": true, "many": true, "miss": true, "missed": true, "anything": true, "something": true, "already": true, "days": true,
+	"will": true, "next": true, "going": true, "planned": true, "upcoming": true, "future": true, "back": true, "preceded": true, "beforehand": true, "predecessor": true, "forerunner": true, "successor": true, "replacement": true, "made": true, "many": true, "miss": true, "missed": true, "anything": true, "something": true, "already": true, "days": true, "had": true,
 }
 
 // changeVerbs are the forms of verbs by which a value takes the place of another one.
@@ -67,7 +68,7 @@ const changeVerbs = `move|moved|moving|switch|switched|switching|migrate|migrate
 const endVerbs = `stop|stopped|stopping|end|ended|ending|drop|dropped|retire|retired|abandon|abandoned|leave|left|quit|cease|ceased|expire|expired|cancel|cancelled|canceled|terminate|terminated|discontinue|discontinued|decommission|decommissioned|remove|removed|get rid|got rid|give up|gave up|given up|ditch|ditched|kill|killed|shut|close|closed|phase out|phased out|switch off|switched off|turn off|turned off|lose|lost|finish|finished|run out|ran out|do away|did away|done away`
 
 // tellVerbs are those of somebody who says or decides.
-const tellVerbs = `said|told|tells|says|decided|chose|picked|recorded|noted|wrote|claimed|stated|asserted|mentioned|reported|confirmed|announced|agreed|approved|proposed|suggested|changed|switched|moved|set|introduced|added|removed|ended|insisted|taught|established|documented|remembered|stored|informed|replaced|raised|lowered|dropped|wanted|asked`
+const tellVerbs = `said|told|tells|says|decided|chose|picked|recorded|noted|wrote|claimed|stated|asserted|mentioned|reported|entered|logged|registered|filed|put down|put in|came up with|brought up|signed off|confirmed|announced|agreed|approved|proposed|suggested|changed|switched|moved|set|introduced|added|removed|ended|insisted|taught|established|documented|remembered|stored|informed|replaced|raised|lowered|dropped|wanted|asked`
 
 // pastForm is a pattern of a question, over its words in lower case joined by spaces.
 type pastForm struct {
@@ -103,9 +104,9 @@ var pastForms = sync.OnceValue(func() (out []compiledForm) {
 		{AsksChanges, lead + `(?P<cue>(?:did|has|have|was|is|were|are|there|there s)?(?: there)? ?(?:anything|something|any facts|anything else)(?: have| has| is| was)?(?: been)? (?:changed|change|changes|new|happened|happen|different|decided|added|removed))\b`, anyTense, true},
 		{AsksChanges, lead + `(?P<cue>what (?:did|have|has) (?:i|we|you) (?:miss|missed))\b`, anyTense, true},
 		// Why.
-		{AsksWhy, `(?P<cue>why) (?:did|was|were|have|has|had) (?:.* )?(?:` + changeVerbs + `)\b`, anyTense, false},
+		{AsksWhy, `(?P<cue>why) (?:did|was|were|have|has|had) (?:.* )?(?:` + changeVerbs + `|` + endVerbs + `)\b`, anyTense, false},
 		{AsksWhy, `(?P<cue>what (?:was|is) the reason) (?:for|that|why|behind|of) .*\b(?:` + changeVerbs + `|move|switch|change|migration)\b`, anyTense, false},
-		{AsksWhy, `(?P<cue>why) (?:we|they|you|the team) (?:.* )?(?:` + changeVerbs + `)\b`, anyTense, false},
+		{AsksWhy, `(?P<cue>why) (?:we|they|you|the team) (?:.* )?(?:` + changeVerbs + `|` + endVerbs + `)\b`, anyTense, false},
 		{AsksWhy, `(?P<cue>why (?:do|does|don|doesn|are|aren|is|isn|can|cannot)(?: t)?(?: we| you| they| i)?(?: not)?) (?:.* )?(?:no longer|any more|anymore|any longer)\b`, anyTense, false},
 		{AsksWhy, `(?P<cue>(?:for|from) (?:what|which) reason) (?:did|was|were|have|has|had) (?:.* )?(?:` + changeVerbs + `)\b`, anyTense, false},
 		{AsksWhy, `(?P<cue>what (?:made|caused|led) (?:us|you|them|the team)(?: to)?) (?:.* )?(?:` + changeVerbs + `)\b`, anyTense, false},
@@ -113,7 +114,7 @@ var pastForms = sync.OnceValue(func() (out []compiledForm) {
 		// How many times, and over time.
 		{AsksTimeline, lead + `(?P<cue>what(?: has| have| had| was| were| else| all| did we| have we)* (?:changed|change|decided|decide|learned|agreed)) (?:about|in|with|for|regarding|on|of)\b`, anyTense, false},
 		{AsksCount, `(?P<cue>how (?:many times|often)) (?:did|has|have|had|was|were) .*\b(?:` + changeVerbs + `)\b`, anyTense, false},
-		{AsksTimeline, `(?P<cue>how (?:did|has|have|had)) .*\b(?:changed|change|evolved|evolve|developed|develop|progressed)\b`, anyTense, false},
+		{AsksTimeline, `(?P<cue>how) (?:did|has|have|had) .*\b(?:changed|change|evolved|evolve|developed|develop|progressed)\b`, anyTense, false},
 		{AsksTimeline, `(?P<cue>(?:the |a )?(?:whole |full |complete |entire )?(?:history|evolution|timeline) (?:of|for))\b`, anyTense, false},
 		{AsksTimeline, `(?P<cue>over time|over the (?:years|months|weeks|past|last)|throughout the (?:years|months|project)|through the (?:years|months)|along the way)\b`, notPresent, false},
 		// Since when, until when.
@@ -142,7 +143,8 @@ var pastForms = sync.OnceValue(func() (out []compiledForm) {
 		{AsksAfter, `(?P<cue>(?:by|with) what) (?:was|were) (?P<old>.+) (?:replaced|superseded|followed|succeeded)`, anyTense, false},
 		{AsksAfter, `what(?P<subject>(?: \S+){0,2}?) did (?:we|they|you) (?P<cue>replace) (?P<old>.+?)(?: with| by)$`, anyTense, false},
 		{AsksAfter, `what(?P<subject> .*)? (?P<cue>instead of) (?P<old>.+)`, anyTense, false},
-		{AsksAfter, `what(?: has)? (?P<cue>became|become) of (?P<old>.+)`, anyTense, false},
+		{AsksAfter, `what(?: has)? (?P<cue>became|become|happened) (?:of|to|with) (?P<old>.+)`, anyTense, false},
+		{AsksAfter, `(?P<subject>(?:what|which|who|where|how) .+?) (?P<cue>once|when|after) (?P<old>.+?) (?:was|were|had|got|has been|had been) (?:gone|left|over|(?:` + endVerbs + `)|replaced)$`, anyTense, false},
 		{AsksAfter, `what did (?P<old>.+) (?P<cue>become)$`, anyTense, false},
 		{AsksAfter, `(?P<subject>(?:what|which|who) .*)?\b(?P<cue>successor|replacement) (?:of|to|for) (?P<old>.+)`, notPresent, false},
 		{AsksAfter, `(?:what|which|who) (?:is|was|were|are|became|s) (?P<old>\S+(?: \S+){0,3}?)(?: s)? (?P<cue>successor|replacement)$`, anyTense, false},
@@ -172,6 +174,10 @@ var pastForms = sync.OnceValue(func() (out []compiledForm) {
 		{AsksFirst, `(?:was|were|had|did) (?:.* )?(?P<cue>(?:the|our|their|its) (?:very )?first)\b`, wasTense, false},
 		{AsksFirst, `(?P<cue>(?:the|our) (?:very )?first) .*\b(?:was|were|had|used|ran|did)\b`, notPresent, false},
 		{AsksFirst, `(?:did|have|had) (?:we|they|you|i) (?P<cue>first)\b`, anyTense, false},
+		{AsksFirst, lead + `(?:what|which|who|where|how)\b.* (?P<cue>first)$`, wasTense, false},
+		{AsksAll, lead + `(?:every|all|each)(?: of| the| our)* (?:\S+ ){1,4}(?:we|they|you) (?:have |ve )?(?:ever )?(?P<cue>had|used|tried)$`, anyTense, false},
+		{AsksAll, lead + `(?:which|what) (?:\S+ ){1,3}have (?:we|they|you) (?P<cue>had|used|tried)$`, anyTense, false},
+		{AsksEver, `(?:was|were) there (?P<cue>(?:a|any|some) (?:time|point|moment|period)) (?:when|at which|where|in which)\b`, anyTense, false},
 		{AsksAll, lead + `(?P<cue>how many) (?:\S+ ){1,4}(?:have|had|did) (?:we|they|you|there) (?:had|have|used|been)\b`, anyTense, false},
 		{AsksAll, `(?P<cue>so far|up to now|until now|till now|to date|all along)\b`, hasTense, false},
 		{AsksEver, `(?:did|have|has|had|was|were)\b.*\b(?P<cue>ever)\b`, anyTense, false},
@@ -199,7 +205,7 @@ type compiledForm struct {
 }
 
 // common are words of cues that say nothing of a time.
-var common = wordSet(`what which who whom how did do does was were is are am has have had been be we you they i it us them me the a an our their its in on at of to for from by with all some any one and or s t there that this up no not can may`)
+var common = wordSet(`what which who whom how did do does was were is are am has have been be we you they i it us them me the a an our their its in on at of to for from by with all some any one and or s t there that this up no not can may`)
 
 // cueOf are the words of a form's cue, of which a question has at least one, but the common ones. It is nil where it has only
 // such.
@@ -426,6 +432,9 @@ func (r *pastReader) read(f *compiledForm) (p Past, ok bool) {
 	if p.Old == "" && p.New == "" && (p.Kind == AsksSince || p.Kind == AsksWhy || p.Kind == AsksUntil || p.Kind == AsksWho) {
 		r.fromTo(&p, 0, len(r.words), taken)
 	}
+	if p.Kind == AsksEver || p.Kind == AsksStill {
+		p.Verb = r.verb(to, taken)
+	}
 	p.Several = r.several(taken)
 	p.Subject = strings.TrimSpace(p.Subject + " " + r.rest(0, len(r.words), taken))
 	if p.Subject == "" && p.Old == "" && p.New == "" && p.Kind != AsksChanges && p.From.IsZero() {
@@ -433,6 +442,17 @@ func (r *pastReader) read(f *compiledForm) (p Past, ok bool) {
 	}
 	return p, true
 }
+
+// verb is the word behind "ever" or "still" where that is a verb of the question: did we ever X, do they still X.
+func (r *pastReader) verb(i int, taken []bool) string {
+	helped := slices.ContainsFunc(r.words[:min(i, len(r.words))], func(w Word) bool { return helping[w.Text] })
+	if !helped || i >= len(r.words) || taken[i] || !r.lower(i) {
+		return ""
+	}
+	return r.text[r.words[i].Start:r.words[i].End]
+}
+
+var helping = wordSet(`do does did have has had don didn`)
 
 // wordAt is the number of the word that begins at a place of plain, or behind it.
 func (r *pastReader) wordAt(place int) int {
@@ -680,7 +700,7 @@ var asking = wordSet(`what which who whom whose where when why how the a an our 
 	use used using uses move moved moving moves switch switched switching switches migrate migrated migrating migration change changed changes changing go goes went going gone start started starting begin began begun stop stopped stopping
 	end ended drop dropped dropping leave left quit keep kept come came get got put take took taken replace replaced replacing replacement follow followed succeed succeeded introduce introduced introduction adopt adopted adoption add added adding
 	choose chose chosen pick picked decide decided say said tell told run ran running work worked working make made made in on at of to for from with by as into onto out off up down and or but so then than
-	over time times first ever still now right just exactly yet already once again also all any some so place list show give me please very already actually really anymore more longer long any history values value
+	over time times every first ever still now right just exactly yet already once again also all any some so place list show give me please very already actually really anymore more longer long any history values value
 	moved shift shifted transition back upon about made until till since s t`)
 
 // vague are words that say little of a fact beside any other word.

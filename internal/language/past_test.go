@@ -9,6 +9,17 @@ import (
 
 func TestWhatAQuestionAsksOfThePast(t *testing.T) {
 	for text, want := range map[string]Past{
+		"which x/crypto version did we have first":                          {Kind: AsksFirst, Subject: "x/crypto version"},
+		"why did we give up our own segments":                               {Kind: AsksWhy, Subject: "own segments"},
+		"what did the school switch to once Sodexo was gone":                {Kind: AsksAfter, Subject: "school", Old: "Sodexo"},
+		"what happened to Agravis":                                          {Kind: AsksAfter, Old: "Agravis"},
+		"was there a time when we paid for parking":                         {Kind: AsksEver, Subject: "parking"},
+		"do pupils still wear blazers":                                      {Kind: AsksStill, Subject: "pupils wear blazers", Verb: "wear"},
+		"did the vectors ever sit in one file per segment":                  {Kind: AsksEver, Subject: "vectors sit one file per segment", Verb: "sit"},
+		"who put down De Heus as the supplier":                              {Kind: AsksWho, Subject: "De Heus supplier"},
+		"how did the seat price developed over the time":                    {Kind: AsksTimeline, Subject: "seat price developed"},
+		"list every feed supplier we have had":                              {Kind: AsksAll, Subject: "feed supplier"},
+		"which feed suppliers have we had":                                  {Kind: AsksAll, Subject: "feed suppliers"},
 		"what database did we use before the move to Postgres":              {Kind: AsksBefore, Subject: "database", New: "Postgres"},
 		"who led the backend before Jonas?":                                 {Kind: AsksBefore, Subject: "led backend", New: "Jonas"},
 		"Before Postgres, what did we use?":                                 {Kind: AsksBefore, New: "Postgres"},
