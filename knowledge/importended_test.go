@@ -59,6 +59,54 @@ func TestImportIsWholeOrNothing(t *testing.T) {
 	}
 }
 
+// Other writers wait while an import is decided. One with very many values of few facts, in whatever form, is refused
+// before it is; one with fewer ends with its caller.
+func TestImportHoldsTheStoreForAShortTime(t *testing.T) {
+	lines := func(n int, form string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, form+"\n", i)
+		}
+		return b.String()
+	}
+	forms := map[string]string{
+		"several": `{"category":"flow","key":"push","value":"always push to dev %d","also":true}`,
+		"one":     `{"category":"flow","key":"push","value":"always push to dev %d"}`,
+		"same":    `{"category":"flow","key":"push","value":"always push","source":"t%d"}`,
+	}
+	for name, form := range forms {
+		for _, merge := range []string{"skip-existing", "replace", "append"} {
+			s := testStore(t, nil)
+			s.remember(t, Assertion{Category: "flow", Key: "push", Value: "never push", Source: "user"})
+			begun := time.Now()
+			_, err := transfer.Import(t.Context(), s.Store, transfer.Incoming{Data: strings.NewReader(lines(20_000, form)), Merge: merge})
+			if err == nil || !strings.Contains(err.Error(), "too many values of a few facts, the most of flow/push (20,000)") || time.Since(begun) > 20*time.Second || s.seq(t) != 1 {
+				t.Errorf("%s, %s: after %v: %v", name, merge, time.Since(begun), err)
+			}
+			if _, err := transfer.Import(t.Context(), s.Store, transfer.Incoming{Data: strings.NewReader(lines(60, form)), Merge: merge}); err != nil {
+				t.Errorf("%s, %s: %v", name, merge, err)
+			}
+			ended := &endedLater{Context: t.Context(), after: 450}
+			if _, err := transfer.Import(ended, s.Store, transfer.Incoming{Data: strings.NewReader(lines(300, form)), Merge: merge}); !errors.Is(err, context.Canceled) {
+				t.Errorf("%s, %s: it went on: %v", name, merge, err)
+			}
+		}
+	}
+}
+
+// endedLater is a context that has ended when it has been asked some times.
+type endedLater struct {
+	context.Context
+	after int
+}
+
+func (c *endedLater) Err() error {
+	if c.after--; c.after < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
 // An import tells how far it is, up to its end, and never goes back.
 func TestImportTellsHowFarItIs(t *testing.T) {
 	s, told, calls := testStore(t, nil), 0, 0

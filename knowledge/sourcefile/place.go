@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"unicode"
@@ -82,10 +83,23 @@ func (f *Files) place(path string, tops []string) (tree, rel string, ok bool) {
 	return tree, rel, ok
 }
 
-// followed is a path without symbolic links, as far as it exists.
+// followed is a path without symbolic links, as far as it exists. A text may be a path of thousands of parts that do not
+// exist: where they end is found by halves.
 func followed(path string) string {
-	rest := ""
-	for dir := path; ; {
+	var ends []int // of each part
+	for i := range path {
+		if i > len(filepath.VolumeName(path)) && os.IsPathSeparator(path[i]) {
+			ends = append(ends, i)
+		}
+	}
+	ends = append(ends, len(path))
+	there := sort.Search(len(ends), func(i int) bool {
+		_, err := os.Lstat(path[:ends[i]])
+		return err != nil
+	})
+	first := path[:ends[max(0, there-1)]]
+	rest := strings.TrimLeft(path[len(first):], `/\`)
+	for dir := first; ; {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
 			return filepath.Join(real, rest)
 		}
@@ -155,18 +169,49 @@ func isRegular(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
+// mostLooked is how many paths of one text are looked for on the disk. A path that begins as a work tree does is
+// known without a look.
+const mostLooked = 8
+
+// pathsInText finds the absolute paths in a text. It takes as long as the text is.
+type pathsInText struct {
+	*Files
+	tops   []string
+	roots  []string // of the work trees, as a text may write them
+	looked int
+}
+
+// beforePath is what a path needs to know of the word up to it.
+type beforePath struct {
+	last      rune // 0: nothing is before it
+	separated bool // it has a slash
+	link      bool // it has ://
+}
+
 // inText makes the absolute paths in a text relative.
 func (f *Files) inText(text string) string {
+	p := pathsInText{Files: f, tops: f.tops(f.root)}
+	for _, top := range p.tops {
+		p.roots = append(p.roots, top, f.underHome(top))
+	}
 	var b strings.Builder
-	word := 0 // where the word at i begins
+	var before beforePath
 	for i := 0; i < len(text); {
-		name, n := f.pathAt(text[word:i], text[i:])
+		name, n := p.at(before, text[i:])
 		if n == 0 {
 			var r rune
-			if r, n = utf8.DecodeRuneInString(text[i:]); endsPath(r) {
-				word = i + n
+			r, n = utf8.DecodeRuneInString(text[i:])
+			if endsPath(r) {
+				before = beforePath{}
+			} else {
+				before.last = r
+				before.separated = before.separated || r == '/' || r == '\\'
+				before.link = before.link || strings.HasSuffix(text[:i+n], "://")
 			}
 			name = text[i : i+n]
+		} else {
+			before.last, _ = utf8.DecodeLastRuneInString(text[i : i+n])
+			before.separated = true
 		}
 		b.WriteString(name)
 		i += n
@@ -176,44 +221,41 @@ func (f *Files) inText(text string) string {
 
 // pathAt is how a text that begins with an absolute path in the project has it relative, and how many
 // bytes of it that takes the place of; none if there is no such path. before is the word up to there.
-func (f *Files) pathAt(before, text string) (name string, n int) {
+func (p *pathsInText) at(before beforePath, text string) (name string, n int) {
 	if path, ok := strings.CutPrefix(text, "file://"); ok {
-		if name, n = f.pathAt("", path); n > 0 {
+		if name, n = p.at(beforePath{}, path); n > 0 {
 			n += len(text) - len(path)
 		}
 		return name, n
 	}
-	link := strings.Contains(before, "://")
-	if !strings.ContainsAny(text[:1], `/\~`) && (filepath.VolumeName(text) == "" || text[0] == '.') || !link && !mayBegin(before) {
+	link := before.link
+	if text == "" || !strings.ContainsAny(text[:1], `/\~`) && (filepath.VolumeName(text) == "" || text[0] == '.') || !link && !mayBegin(before) {
 		return "", 0
 	}
-	tops := f.tops(f.root)
-	whole := text[:endOf(text)]
-	if !strings.Contains(filepath.ToSlash(whole), "/../") {
-		for _, top := range tops {
-			for _, spelled := range []string{top, f.underHome(top)} {
-				if rest, ok := cutRoot(text, spelled); ok && len(text)-len(rest) > n {
-					name, n = "", len(text)-len(rest)
-					switch r, size := utf8.DecodeRuneInString(rest); {
-					case link: // the rest is a part of it
-					case size == 0 || endsPath(r) || strings.Trim(rest[:endOf(rest)], `/\.,:;!?`) == "":
-						name = "."
-					case r == '/' || r == '\\':
-						n++
-					}
-				}
-			}
+	for _, root := range p.roots {
+		rest, ok := cutRoot(text, root)
+		if !ok || len(text)-len(rest) <= n || strings.Contains(filepath.ToSlash(text[:endOf(text)]), "/../") {
+			continue
+		}
+		name, n = "", len(text)-len(rest)
+		switch r, size := utf8.DecodeRuneInString(rest); {
+		case link: // the rest is a part of it
+		case size == 0 || endsPath(r) || strings.Trim(rest[:endOf(rest)], `/\.,:;!?`) == "":
+			name = "."
+		case r == '/' || r == '\\':
+			n++
 		}
 	}
-	if n > 0 || link {
+	if n > 0 || link || p.looked >= mostLooked {
 		return name, n
 	}
-	path, _, _ := parse(strings.TrimRight(whole, ".,:;!?"))
-	full := f.expanded(path)
+	p.looked++
+	path, _, _ := parse(strings.TrimRight(text[:endOf(text)], ".,:;!?"))
+	full := p.expanded(path)
 	if !filepath.IsAbs(full) || strings.Trim(full, `/\`) == "" {
 		return "", 0
 	}
-	_, rel, ok := f.place(full, tops)
+	_, rel, ok := p.place(full, p.tops)
 	if !ok {
 		return "", 0
 	}
@@ -270,13 +312,13 @@ func inName(r rune) bool {
 }
 
 // mayBegin reports whether an absolute path may begin behind a part of a word.
-func mayBegin(before string) bool {
-	r, size := utf8.DecodeLastRuneInString(before)
+func mayBegin(before beforePath) bool {
+	r := before.last
 	switch {
-	case size == 0:
+	case r == 0:
 		return true
 	case r >= utf8.RuneSelf: // some languages write no blanks
-		return !strings.ContainsAny(before, `/\`)
+		return !before.separated
 	}
 	return !inName(r) && r != '/' && r != '\\'
 }

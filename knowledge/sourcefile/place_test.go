@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // trees is a project with two more work trees, one of them inside the first, a link to the first, and a
@@ -144,5 +145,23 @@ func TestSourceIsNamedFromWhereTheCallerWorks(t *testing.T) {
 	}
 	if f.Compare(*st) != Gone {
 		t.Error("a file that no work tree has is not gone")
+	}
+}
+
+// A source costs what its length does, whatever it is full of: it is made relative when it is stored and shown.
+func TestSourceOfSeparatorsIsNoWork(t *testing.T) {
+	home, f := workTrees(t)
+	for _, part := range []string{"*/", "/", `\`, "*\\", ":", " /", "/*", "a/", "/a", "../", "/../", "é/", "/é", "://", "file://", "*file:///", " ~/", " ~/a/*", "./", " " + home + "/", "*" + home + "/x", " /" + strings.Repeat("a/", 300), "*/" + strings.Repeat("a/", 900)} {
+		text := strings.Repeat(part, 16<<10/len(part))
+		begun := time.Now()
+		for range 3 {
+			f.Relative(text)
+		}
+		if took := time.Since(begun) / 3; took > 2*time.Second {
+			t.Errorf("%.20q takes %v", part, took)
+		}
+	}
+	if got := f.Relative(strings.Repeat("*/", 100) + " " + filepath.Join(home, "proj", "a.go")); !strings.HasSuffix(got, " a.go") {
+		t.Errorf("behind them the project is named: %.300s", got)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"leanctx/formats/foreign"
 	"leanctx/internal/journal"
 	"leanctx/internal/prose"
+	"leanctx/internal/refusal"
 	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
 	"leanctx/knowledge/state"
@@ -47,11 +48,54 @@ type merger struct {
 	brought map[fact.ID]bool  // facts that the file brought
 	former  former            // what imports of the files asserted before
 	events  []state.Event
+	ended   func() error // why the caller no longer waits; nil while it does
+}
+
+// maxPlaced is how many times an import compares a value with others of its fact: other writers wait as long, and a
+// comparison takes some 10 µs. Facts with few values are not counted.
+const (
+	maxPlaced = 200_000
+	fewValues = 20
+)
+
+// tooMany refuses an import that has too many values of a few facts.
+func (m *merger) tooMany() error {
+	work, most, of := 0, 0, fact.ID{}
+	for _, n := range m.order {
+		in := m.facts[n]
+		there := len(m.st.Versions(n))
+		placed := len(in.records)
+		if there > 0 && m.in.Merge != mergeSkip {
+			placed = max(placed, len(in.versions))
+		}
+		if placed+there <= fewValues {
+			continue
+		}
+		cost := placed * (placed/2 + there)
+		if work += cost; cost > most {
+			most, of = cost, n
+		}
+	}
+	if work <= maxPlaced || m.whole {
+		return nil
+	}
+	in := m.facts[of]
+	category, key := "", ""
+	if len(in.records) > 0 {
+		category, key = in.records[0].Category, in.records[0].Key
+	} else {
+		category, key = in.versions[0].Category, in.versions[0].Key
+	}
+	return &refusal.HintError{
+		Problem: fmt.Sprintf("%s has too many values of a few facts, the most of %s/%s (%s): nothing was imported", m.in.name(), prose.Name(category), prose.Name(key), prose.Number(max(len(in.records), len(in.versions)))),
+		Hint:    "give each value a key of its own, or import the file in parts",
+	}
 }
 
 // decide gives the commit of the import. It gives up when ctx ends: of a million facts it takes
 // seconds.
 func (m *merger) decide(ctx context.Context, st *state.State, now time.Time) ([]state.Event, error) {
+	m.ended = ctx.Err
 	m.st, m.now, m.present = st, now, fact.Present(m.store.Now(), now)
 	m.r, m.events, m.spelled, m.brought = m.taken, nil, map[string]string{}, map[fact.ID]bool{}
 	m.over, m.nothing = state.NewOverlay(st, m.spelled), state.New()
@@ -62,6 +106,9 @@ func (m *merger) decide(ctx context.Context, st *state.State, now time.Time) ([]
 		return nil, err
 	}
 	m.takeAgain()
+	if err := m.tooMany(); err != nil {
+		return nil, err
+	}
 	for i, n := range m.order {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -122,6 +169,9 @@ func (m *merger) resolve(n fact.ID, in *incoming) (fromFile, error) {
 	x := fromFile{records: len(in.records)}
 	alone := state.NewOverlay(m.nothing, m.spelled)
 	for _, r := range in.records {
+		if err := m.ended(); err != nil {
+			return x, err
+		}
 		events, got, err := knowledge.Assert(alone, r.Checked, m.now)
 		if err != nil {
 			return x, err
@@ -201,7 +251,7 @@ func (m *merger) fact(n fact.ID, brought *incoming) error {
 	case m.in.Merge == mergeReplace:
 		return m.replace(in)
 	default:
-		m.append(n, in)
+		return m.append(n, in)
 	}
 	return nil
 }
@@ -342,6 +392,9 @@ func (m *merger) several(n fact.ID, in fromFile) error {
 			removed++
 			continue
 		}
+		if err := m.ended(); err != nil {
+			return err
+		}
 		c := m.restated(v)
 		c.Also, c.Authority = true, kind
 		if replace {
@@ -381,15 +434,18 @@ func holdsValue(vs []*fact.Version, value string) bool {
 // that there are never two values at one time. What was withdrawn here is not
 // brought back. Each record counts by itself; one that is not in, or only for a
 // part of its period, is named.
-func (m *merger) append(n fact.ID, in fromFile) {
+func (m *merger) append(n fact.ID, in fromFile) error {
 	if withdrawn(m.over.Versions(n), m.present) {
 		m.r.Skipped += in.records
 		m.r.Removed += in.records
-		return
+		return nil
 	}
 	fates := map[string]mergeOutcome{} // by the id of the version that a record made
 	var filled []*fact.Version
 	for _, v := range in.versions {
+		if err := m.ended(); err != nil {
+			return err
+		}
 		x := mergeOutcome{missing: naming(v) + ": the file itself holds it for wrong, or has another value for its whole period"}
 		if fact.Believed(v) {
 			x = m.fill(n, v)
@@ -436,6 +492,7 @@ func (m *merger) append(n fact.ID, in fromFile) {
 	if added > 0 {
 		m.counted(fromFile{versions: filled, records: added}, false)
 	}
+	return nil
 }
 
 // mergeOutcome is what happened to a record in an append. Neither missing nor
