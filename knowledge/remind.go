@@ -33,6 +33,7 @@ type NewReminder struct {
 // The limits of reminders: hooks read all that are open. Of those that other replicas made as many are open.
 const (
 	MaxReminder      = 2 << 10 // bytes of one
+	MaxTrigger       = 4 << 10 // bytes of the path, the keyword and the task
 	MaxOpenReminders = 200
 )
 

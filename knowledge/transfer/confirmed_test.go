@@ -1,6 +1,7 @@
 package transfer_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -102,5 +103,63 @@ func TestRepeatedReminderIsNotTheUsers(t *testing.T) {
 	})
 	if _, err := knowledge.RemindDone(t.Context(), s, knowledge.Done{ID: r.Reminder.ID}); err != nil {
 		t.Error(err)
+	}
+}
+
+// Whatever a file brings, a store holds no more reminders, links and sources than the calls that make them allow: hooks read
+// them all. What is left out is named.
+func TestImportsHaveTheBoundsOfCalls(t *testing.T) {
+	long := strings.Repeat("x", 50_000)
+	var reminders, relations, facts, sources []string
+	for i := range 300 {
+		reminders = append(reminders, fmt.Sprintf(`{"id":"r-%06x","text":"note %d","keyword":"push","state":"open","created_at":"2026-01-01T00:00:00Z"}`, i, i))
+		sources = append(sources, fmt.Sprintf(`{"kind":"user","ref":%q,"at":"2026-01-01T00:00:00Z","more":%q}`, long[:5000], long[:100]))
+	}
+	for i, x := range []string{`"text":%q,"keyword":"push"`, `"text":"a","keyword":%q`, `"text":"a","path":%q`, `"text":"a","task":%q`} {
+		reminders = append(reminders, fmt.Sprintf(`{"id":"r-aaaa%02x","state":"open","created_at":"2026-01-01T00:00:00Z",`+x+`}`, i, long))
+	}
+	facts = append(facts, fmt.Sprintf(`{"id":"f-0","category":"a","key":"0","value":"v","created_at":"2026-01-01T00:00:00Z","valid_from":"2026-01-01T00:00:00Z","asserted_by":%q,"more":%q,"tags":[%q],"sources":[%s]}`, long, long, long, strings.Join(sources, ",")))
+	for i := 1; i < 1010; i++ {
+		facts = append(facts, fmt.Sprintf(`{"id":"f-%d","category":"a","key":"%d","value":"v%d","created_at":"2026-01-01T00:00:00Z","valid_from":"2026-01-01T00:00:00Z"}`, i, i, i))
+		relations = append(relations, fmt.Sprintf(`{"from":{"category":"a","key":"0"},"to":{"category":"a","key":"%d"},"kind":"depends_on","source_session":%q,"more":%q}`, i, long[:100], long[:100]))
+	}
+	relations = append(relations, fmt.Sprintf(`{"from":{"category":"a","key":"0"},"to":{"category":"a","key":"1"},"kind":%q}`, long))
+	file := `{"schema":1,"facts":[` + strings.Join(facts, ",") + `],"relations":[` + strings.Join(relations, ",") + `],"reminders":[` + strings.Join(reminders, ",") + `]}`
+	for _, c := range []struct {
+		kind            string
+		reminders, both int // those that are taken in, and all once two calls brought others
+	}{{knowledge.KindAgent, 50, 50}, {knowledge.KindUser, 200, 200}} {
+		s, err := knowledge.Open(t.TempDir(), &knowledge.Options{ProjectRoot: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s = s.As(knowledge.Actor{Agent: map[string]string{knowledge.KindAgent: "codex-1"}[c.kind], Kind: c.kind})
+		for _, text := range []string{file, strings.ReplaceAll(file, `"r-0`, `"r-b`)} {
+			r, err := transfer.Import(t.Context(), s, transfer.Incoming{File: "-", Data: strings.NewReader(text)})
+			if err != nil || !strings.Contains(r.Text(), "reminders: over 2048 bytes") {
+				t.Fatalf("%.500s, %v", r.Text(), err)
+			}
+			stateOf(t, s, func(st *state.State, _ time.Time) {
+				if len(st.Reminders) != c.reminders {
+					t.Errorf("%s: %d reminders", c.kind, len(st.Reminders))
+				}
+				for _, r := range st.Reminders {
+					if len(r.Text) > knowledge.MaxReminder || len(r.Keyword)+len(r.Path)+len(r.Task) > knowledge.MaxTrigger {
+						t.Errorf("%s: %.80s", c.kind, r.Text)
+					}
+				}
+				if c.kind != knowledge.KindAgent {
+					return
+				}
+				v := st.Versions(fact.IDOf("a", "0"))[0]
+				if len(v.Sources) > 20 || len(v.AssertedBy) > 1000 || len(v.Extra) > 0 || len(v.Tags) > 0 || len(v.Sources[0].Ref) > 1000 || len(v.Sources[0].Extra) > 0 {
+					t.Errorf("%d sources", len(v.Sources))
+				}
+				if len(st.Relations) != 1000 || len(st.Relations[0].Extra) > 0 {
+					t.Errorf("%d relations", len(st.Relations))
+				}
+			})
+		}
+		_ = s.Close()
 	}
 }

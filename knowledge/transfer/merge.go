@@ -16,6 +16,7 @@ import (
 	"leanctx/internal/refusal"
 	"leanctx/knowledge"
 	"leanctx/knowledge/fact"
+	"leanctx/knowledge/reminder"
 	"leanctx/knowledge/state"
 	"leanctx/knowledge/verdict"
 )
@@ -726,9 +727,7 @@ func (m *merger) setAside(d *formats.Document) {
 		{len(d.Renames), "renames"}, {len(d.Tombstones), "erasures"}, {len(d.JudgedPairs), "judged pairs"},
 		{len(d.History), "notes of its log"}, {len(d.Extra), "unknown members"},
 	} {
-		if x.count > 0 {
-			m.r.LeftOut = append(slices.Clip(m.r.LeftOut), foreign.LeftOut{Count: x.count, What: x.what + ": a person imports them"})
-		}
+		m.leftOut(x.count, x.what+": a person imports them")
 	}
 }
 
@@ -741,11 +740,23 @@ func proposed(v *fact.Version) *fact.Version {
 	if len(w.Sources) == 0 {
 		w.Sources = []formats.Source{{By: w.AssertedBy, At: w.RecordedFrom, Confidence: w.Confidence}}
 	}
+	w.Sources = w.Sources[max(0, len(w.Sources)-maxSources):]
 	for i := range w.Sources {
-		w.Sources[i].Kind = knowledge.KindImport
+		x := &w.Sources[i]
+		x.Kind, x.Extra = knowledge.KindImport, nil
+		x.Ref, x.By, x.Person = prose.Clip(x.Ref, knowledge.MaxName), prose.Clip(x.By, knowledge.MaxName), prose.Clip(x.Person, knowledge.MaxName)
 	}
-	w.Pinned = false
+	w.Tags, w.Aliases = ofOurSize(w.Tags), ofOurSize(w.Aliases)
+	w.Beliefs = w.Beliefs[max(0, len(w.Beliefs)-maxSources):]
+	w.AssertedBy, w.SourceSession, w.ImportedFrom = prose.Clip(w.AssertedBy, knowledge.MaxName), prose.Clip(w.SourceSession, knowledge.MaxName), formats.Optional(prose.Clip(string(w.ImportedFrom), knowledge.MaxName))
+	w.Pinned, w.Extra = false, nil
 	return &w
+}
+
+// ofOurSize are as many names as a fact may have, without those that are longer than a name may be.
+func ofOurSize(names []string) []string {
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return len(name) > knowledge.MaxName })
+	return names[:min(len(names), knowledge.MaxNames)]
 }
 
 // tombstones come before the facts: a name that was erased may have been
@@ -783,16 +794,90 @@ func (m *merger) names(d *formats.Document) {
 
 // lists merges the lists of a fact file that people fill.
 func (m *merger) lists(d *formats.Document) {
+	relations, reminders := d.Relations, d.Reminders
 	if m.proposes() {
-		for i := range d.Relations {
-			d.Relations[i].TakenIn = true
+		for i := range relations {
+			relations[i].TakenIn = true
 		}
-		for i := range d.Reminders {
-			d.Reminders[i].TakenIn = true
+		for i := range reminders {
+			reminders[i].TakenIn = true
+		}
+		relations = m.boundedRelations(relations)
+	}
+	if !m.in.moved {
+		reminders = m.boundedReminders(reminders)
+	}
+	mergeList(m, &state.Relations, relations, state.Relations.Same)
+	mergeList(m, &state.Reminders, reminders, state.Reminders.Same)
+}
+
+// How many entries of a list may be in a store that nobody has confirmed: hooks read the lists.
+const (
+	maxForeignReminders = 50
+	maxForeignRelations = 1000
+	maxForeignDisputes  = 100 // of a file
+	maxSources          = 20  // of a version, the last ones
+)
+
+// boundedRelations are those of a file that only proposes that are of the form which this program makes, and not too many.
+func (m *merger) boundedRelations(list []formats.Relation) (fit []formats.Relation) {
+	unconfirmed := 0
+	for _, r := range m.st.Relations {
+		if r.TakenIn {
+			unconfirmed++
 		}
 	}
-	mergeList(m, &state.Relations, d.Relations, state.Relations.Same)
-	mergeList(m, &state.Reminders, d.Reminders, state.Reminders.Same)
+	for _, r := range list {
+		names := []string{r.From.Category, r.From.Key, r.To.Category, r.To.Key}
+		if !knowledge.ValidRelation(r.Kind) || slices.ContainsFunc(names, func(name string) bool { return len(name) > knowledge.MaxName }) || unconfirmed >= maxForeignRelations {
+			continue
+		}
+		r.Extra, r.From.Extra, r.To.Extra, r.SourceSession = nil, nil, nil, ""
+		fit, unconfirmed = append(fit, r), unconfirmed+1
+	}
+	m.leftOut(len(list)-len(fit), fmt.Sprintf("links: over the %d that nobody has confirmed, or of another form", maxForeignRelations))
+	return fit
+}
+
+// boundedReminders are those of a file that have the size of ours, and of which no more are open than may be.
+func (m *merger) boundedReminders(list []formats.Reminder) (fit []formats.Reminder) {
+	open, unconfirmed := 0, 0
+	for _, r := range m.st.Reminders {
+		switch {
+		case r.TakenIn:
+			unconfirmed++
+		case r.State == reminder.StateOpen:
+			open++
+		}
+	}
+	for _, r := range list {
+		if len(r.Text) > knowledge.MaxReminder || max(len(r.Path), len(r.Keyword), len(r.Task)) > knowledge.MaxTrigger {
+			continue
+		}
+		if there, _ := known(m.st.Reminders, r, state.Reminders.Same); !there {
+			switch {
+			case r.TakenIn:
+				if unconfirmed++; unconfirmed > maxForeignReminders || !reminder.ValidID(r.ID) || len(r.CreatedBy)+len(r.Replica) > knowledge.MaxName {
+					continue
+				}
+				r.Extra = nil
+			case r.State == reminder.StateOpen:
+				if open++; open > knowledge.MaxOpenReminders {
+					continue
+				}
+			}
+		}
+		fit = append(fit, r)
+	}
+	m.leftOut(len(list)-len(fit), fmt.Sprintf("reminders: over %d bytes, or more than %d that are open or %d that nobody has confirmed", knowledge.MaxReminder, knowledge.MaxOpenReminders, maxForeignReminders))
+	return fit
+}
+
+// leftOut tells of n entries that are not taken in.
+func (m *merger) leftOut(n int, what string) {
+	if n > 0 {
+		m.r.LeftOut = append(slices.Clip(m.r.LeftOut), foreign.LeftOut{Count: n, What: what})
+	}
 }
 
 // mergeList merges one list. What is there already stays, unless merge is replace and a person's.
@@ -809,7 +894,12 @@ func mergeList[T any](m *merger, l *state.List[T], theirs []T, same func(a, b T)
 }
 
 func (m *merger) disputes(d *formats.Document) {
-	for _, x := range d.Disputes {
+	list := d.Disputes
+	if more := len(list) - maxForeignDisputes; more > 0 && m.proposes() {
+		list = list[:maxForeignDisputes]
+		m.leftOut(more, fmt.Sprintf("disputes over %d", maxForeignDisputes))
+	}
+	for _, x := range list {
 		m.dispute(x)
 	}
 }
