@@ -6,7 +6,7 @@ const (
 	argument     = `(?:'([^']{1,256})'|"([^"]{1,256})"|([^\s'"\x60;|&]*[^\s'"\x60;|&.,:)\]}]))`
 	mysqlCommand = `(?:mysql(?:dump|admin|import|sh)?|mariadb(?:-dump)?)`
 	// passwordNamed is an identifier that ends with a word for a password, and is no parameter of a URL.
-	passwordNamed = `(?i)(?:^|[^\w.?&-])[\w.-]*?(?:password|passwd|passphrase|pwd)["']?`
+	passwordNamed = `(?i)(?:^|[^\w.?&-])[\w.-]*?(?:password|passwd|passphrase|pwd|passwort|kennwort)["']?`
 	unquoted      = `([^\x00-\x20,;"'\x60\\]*[^\x00-\x20,;"'\x60\\.:)\]}])`
 	parameter     = `([^\x00-\x20&;#"'\x60<>)\]},|]`
 	urlHost       = `@(?:[\w\[${<]|[^\x00-\x7f])`
@@ -15,7 +15,7 @@ const (
 	netrcPassword = `password\s+["'\x60]?(\S+?)(?:["'\x60]+[.,;:)\]}]*)?(?:\s|$)`
 	base64Run     = `[A-Za-z0-9+/=]{16}`
 	// spoken is what stands between a password's name and its value in a sentence.
-	spoken = `(?i)\b(?:password|passwd|passphrase|passcode|pwd)(?:[ \t]+(?:for|of|to|on|in|at)(?:[ \t]+[\w.@-]+){1,4}?)?[ \t]+(?:is|was|are|=)(?:[ \t]+(?:now|still|set to|currently|always))?[ \t]*:?[ \t]+`
+	spoken = `(?i)\b(?:password|passwd|passphrase|passcode|pwd|passwort|kennwort)(?:[ \t]+(?:for|of|für|to|on|in|at)(?:[ \t]+[\w.@-]+){1,4}?)?[ \t]+(?:is|was|are|ist|=)(?:[ \t]+(?:now|still|set to|currently|always))?[ \t]*:?[ \t]+`
 	// pemBase64 is PRIVATE KEY in base64, wherever it begins.
 	pemBase64   = `(?:UFJJVkFURSBLRV|BSSVZBVEUgS0VZ|QUklWQVRFIEtFW)`
 	base64Lines = `[A-Za-z0-9+/=_-]*(?:(?:\r?\n|\\r?\\n|\\n)[ \t]*[A-Za-z0-9+/=_-]{16,})*`
@@ -41,6 +41,8 @@ var ownRules = [...]rule{
 	{id: "password-assignment", form: inLine, triggers: passwordWords, broad: 2, is: surePassword, body: passwordNamed + `[=:>]{0,2}=` + unquoted},
 	{id: "password-assignment", form: inLine, triggers: passwordWords, broad: 2, is: likelyPassword,
 		body: passwordNamed + `[ \t]*[=:>]{1,3}[ \t]*` + unquoted},
+	// A pass is something else outside of a file of environment variables.
+	{id: "password-assignment", form: inLine, triggers: []string{"_pass="}, broad: 2, is: surePassword, body: `(?:^|[^\w.?&-])[A-Z0-9_]*_PASS=["']?` + unquoted},
 	// Of letters alone only as in a file of environment variables.
 	{id: "password-assignment", form: inLine, triggers: passwordWords, broad: 2, is: passwordWord,
 		body: `(?:^|[^\w.?&-])[A-Z0-9_]*(?:PASSWORD|PASSWD|PASSPHRASE)=["']?([A-Za-z]{6,64})` + following},
@@ -75,6 +77,9 @@ var ownRules = [...]rule{
 	{id: "vercel-token", form: prefixed, triggers: []string{"vcp_", "vci_", "vca_", "vcr_", "vck_", "vercel_blob_rw_"}, body: `vc[piark]_[A-Za-z0-9]{24,}|vercel_blob_rw_[A-Za-z0-9]{16}_[A-Za-z0-9]{20,}`, start: true},
 	{id: "buildkite-token", form: prefixed, triggers: []string{"bkua_", "bkct_", "bkat_", "bkaj_", "bkpt_", "bkps_"}, body: `bk(?:ua|ct|at|aj|pt|ps)_[A-Za-z0-9_-]{20,}`, start: true},
 	// The first part is a number in base64, the second six characters.
+	{id: "huggingface-access-token", form: prefixed, triggers: []string{"hf_"}, body: `hf_[A-Za-z0-9]{34}\b`, start: true, is: looksRandom},
+	// The seed of an nkey, as a team's token is: S, a letter for its kind, and base32.
+	{id: "nkey-seed", form: anywhere, triggers: nkeySeeds, body: `\bS[UAONCX][A-Z2-7]{56}\b`},
 	{id: "discord-bot-token", form: dotted, body: `[MNO][TDjz][AEIMQUYcgk][w-z0-5][\w-]{18,26}\.[\w-]{6}\.[\w-]{25,}`},
 	{id: "bearer-token", form: prefixed, triggers: []string{"bearer"}, body: `(?i)bearer[ \t]+([\w.~+/=-]{19,}[\w~+/=-])`, start: true, broad: 1, is: random},
 	{id: "basic-auth", form: prefixed, triggers: []string{"authorization"}, body: `(?i)authorization["']?\s*[:=]\s*["']?basic\s+([a-z0-9+/]{8,}={0,2})`},
@@ -98,4 +103,7 @@ var ownRules = [...]rule{
 
 var redisPasswords = []string{"requirepass", "masterauth", "primaryauth"}
 
-var passwordWords = []string{"password", "passwd", "passphrase", "pwd"}
+var passwordWords = []string{"password", "passwd", "passphrase", "pwd", "passwort", "kennwort"}
+
+// nkeySeeds are the beginnings of seeds, in lower case.
+var nkeySeeds = []string{"su", "sa", "so", "sn", "sc", "sx"}

@@ -19,6 +19,7 @@ import (
 	"github.com/tiktoken-go/tokenizer"
 
 	"leanctx/cmd/internal/op"
+	"leanctx/internal/prose"
 )
 
 const (
@@ -264,6 +265,27 @@ func TestPrompts(t *testing.T) {
 	}
 	if _, err := c.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "wakeup", Arguments: map[string]string{"budget": "much"}}); err == nil {
 		t.Error("a budget that is no number was taken")
+	}
+}
+
+// A resource fills what a model reads no more than an answer of a tool does, and a prompt takes no argument that would.
+func TestResourcesAndPromptsAreBounded(t *testing.T) {
+	n := &notebook{lines: slices.Repeat([]string{strings.Repeat("long ", 1000)}, 300)}
+	c := connect(t, New(n.table(), nil))
+	for _, uri := range []string{"leanctx://facts/a", "leanctx://timeline/a"} {
+		r, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := r.Contents[0].Text; len(text) > prose.MaxAnswer || !strings.Contains(text, "cut to") {
+			t.Errorf("%s: %d bytes, %.60q", uri, len(text), text[max(0, len(text)-60):])
+		}
+	}
+	for name, argument := range map[string]string{"wakeup": "task", "handoff": "message"} {
+		args := map[string]string{argument: strings.Repeat("x", maxPromptArgument+1)}
+		if _, err := c.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: name, Arguments: args}); err == nil || !strings.Contains(err.Error(), "4,097 bytes") {
+			t.Errorf("%s of %s: %v", argument, name, err)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"leanctx/cmd/internal/op"
+	"leanctx/internal/prose"
 )
 
 const mimeText = "text/plain"
@@ -110,7 +111,27 @@ func (s *Server) text(ctx context.Context, uri string) (string, error) {
 	if err != nil {
 		return "", protocolError(err)
 	}
-	return strings.TrimRight(a.Result.Text(), "\n"), nil
+	text := strings.TrimRight(a.Result.Text(), "\n")
+	if len(text) <= prose.MaxAnswer {
+		return text, nil
+	}
+	if text, err = a.RenderWithin(prose.MaxAnswer); err != nil {
+		return "", protocolError(err)
+	}
+	return text, nil
+}
+
+// maxPromptArgument is how many bytes an argument of a prompt may have.
+const maxPromptArgument = 4 << 10
+
+// bounded refuses arguments of a prompt that would fill what a model reads.
+func bounded(args map[string]string) error {
+	for name, text := range args {
+		if len(text) > maxPromptArgument {
+			return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("%s has %s bytes, at most %s are taken", prose.ShortLine(name), prose.Number(len(text)), prose.Number(maxPromptArgument))}
+		}
+	}
+	return nil
 }
 
 // protocolError is an error of a method whose result has no isError.
@@ -161,6 +182,9 @@ func (s *Server) briefing(ctx context.Context, req request, args map[string]any)
 }
 
 func (s *Server) wakeup(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+	if err := bounded(req.Params.Arguments); err != nil {
+		return nil, err
+	}
 	args := map[string]any{}
 	if b := req.Params.Arguments["budget"]; b != "" {
 		args["budget"] = b
@@ -177,6 +201,9 @@ func (s *Server) wakeup(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.Ge
 }
 
 func (s *Server) handoff(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+	if err := bounded(req.Params.Arguments); err != nil {
+		return nil, err
+	}
 	briefing, err := s.briefing(ctx, req, nil)
 	if err != nil {
 		return nil, err
