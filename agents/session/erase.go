@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// Erase removes sessions for good: their files, and the text index with their words. What stays is that they were
+// Erase removes sessions for good: their files, and what the word list has of them. What stays is that they were
 // erased, so that they are not taken in again: their names' checksums and those of their turns, no word.
 func (s *Store) Erase(ctx context.Context, list []*Record) error {
 	if len(list) == 0 {
@@ -44,7 +44,11 @@ func (s *Store) Erase(ctx context.Context, list []*Record) error {
 		}
 		err = nil
 	}
-	return errors.Join(err, f.Close(), s.removeIndex())
+	files := map[string]bool{}
+	for _, r := range list {
+		files[r.file] = true
+	}
+	return errors.Join(err, f.Close(), s.forgetWords(files))
 }
 
 // Expire erases the sessions of which nothing was taken in for as long as they are to be kept.
@@ -68,8 +72,3 @@ func (s *Store) Expire(ctx context.Context) error {
 	}
 	return s.Erase(ctx, old)
 }
-
-// removeIndex removes the text index. The next search makes it again.
-func (s *Store) removeIndex() error { return os.RemoveAll(filepath.Join(s.dir, indexName)) }
-
-const indexName = "index"

@@ -61,7 +61,7 @@ func (s *Store) Quotes(ctx context.Context, q Quoting) (list []Quote, err error)
 	}
 	told := map[string]bool{}
 	for _, x := range lines(found, 10*q.Most) {
-		if x.share < share || x.matched < matched || told[x.turn.Text] || strings.EqualFold(strings.TrimSpace(x.turn.Text), strings.TrimSpace(q.Query)) {
+		if x.share < share || x.matched < matched || !s.load(x.file, &x.hit) || told[x.turn.Text] || strings.EqualFold(strings.TrimSpace(x.turn.Text), strings.TrimSpace(q.Query)) {
 			continue
 		}
 		told[x.turn.Text] = true // a prompt that was given again

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"leanctx/formats/transcript"
 	"leanctx/knowledge/words"
@@ -13,7 +14,8 @@ import (
 
 // hit is a turn that holds words of a query.
 type hit struct {
-	turn    *Turn
+	ref     *turnRef
+	turn    *Turn // see [Store.load]
 	score   float64
 	share   float64 // of what the query's words weigh, words that nobody said among them
 	matched int     // of the query's words that the turn has
@@ -45,6 +47,9 @@ const (
 	maxRead   = 512 << 20 // bytes of sessions that are read, the newest first
 	maxDecode = 1500      // turns that are scored exactly
 	maxHits   = 50        // turns kept of a session
+
+	maxUnlisted = 2 << 20 // bytes that a search scans without the word list, and leaves so
+	maxIndexing = 200 * time.Millisecond
 )
 
 // search is what is looked for in sessions.
@@ -61,18 +66,17 @@ type turnRef struct {
 	n, at, length int
 	counts        []uint8 // how often it has each of them
 	tool          bool
+	exact         bool // counts are those of terms, and not of their beginnings
 
-	turn    *Turn     // nil: it was not decoded
-	scores  []float64 // of each term; nil: it has none
-	share   float64   // as of a hit
+	turn    *Turn   // nil: it was not decoded
+	share   float64 // as of a hit
 	matched int
 }
 
 // rank finds the sessions and turns that match a query, the best first: of the sessions given, or of all. unread is how many
 // older sessions were not read.
 //
-// There is no index. All that is kept is scanned for the words' beginnings, which costs about as much as reading it; the
-// turns that have the rarest of them are decoded and scored. MEASURED.md says why, and what it costs.
+// What the word list does not cover is scanned for the words' beginnings, and the turns that promise most are decoded.
 func (s *Store) rank(ctx context.Context, records []*Record, q search) (list []found, unread int, err error) {
 	var targets []target
 	if records == nil {
@@ -95,11 +99,18 @@ func (s *Store) rank(ctx context.Context, records []*Record, q search) (list []f
 		}
 	}
 	terms := queryTerms(q.query)
-	scans, err := s.scan(ctx, targets, patternsOf(terms), q)
+	scans, err := s.scan(ctx, targets, terms, q)
 	if err != nil || len(terms) == 0 {
 		return nil, unread, err
 	}
 	list, err = s.score(ctx, scans, terms, q)
+	unlisted := int64(0)
+	for _, x := range scans {
+		unlisted += x.size - x.covered
+	}
+	if err == nil && unlisted > maxUnlisted && q.most == maxRead {
+		_ = s.Index(ctx, time.Now().Add(maxIndexing)) // without it the next search scans that too
+	}
 	return list, unread, err
 }
 
@@ -145,7 +156,7 @@ func (s *Store) score(ctx context.Context, scans []*scanned, terms []string, q s
 	lexicon := words.NewLexicon()
 	for _, x := range scans {
 		for _, t := range x.refs {
-			if t.turn == nil {
+			if t.turn == nil || t.exact {
 				continue
 			}
 			counts, _ := lexicon.Count(searched(t.turn))
@@ -206,22 +217,18 @@ func (t *turnRef) ask(terms []string, rarest []int, asked map[string]bool, weigh
 // found scores a session and its turns.
 func (x *scanned) found(rarest []int, weights, sessionWeights []float64, turnAverage, sessionAverage float64) found {
 	f := found{id: x.id, file: x.file, order: x.order}
-	at := map[int]*turnRef{} // by number
-	for _, t := range x.refs {
+	scores := make([]float64, len(x.refs)*len(rarest)) // of each turn and term
+	scoresOf := func(i int) []float64 { return scores[i*len(rarest) : (i+1)*len(rarest)] }
+	for j, t := range x.refs {
 		for k, i := range rarest {
-			if t.counts[i] == 0 {
-				continue
+			if t.counts[i] > 0 {
+				scoresOf(j)[k] = weights[i] * tf(int(t.counts[i]), t.length, turnAverage, bTurn)
 			}
-			if t.scores == nil {
-				t.scores = make([]float64, len(rarest))
-				at[t.n] = t
-			}
-			t.scores[k] = weights[i] * tf(int(t.counts[i]), t.length, turnAverage, bTurn)
 		}
 	}
 	best := 0.0
-	for n, t := range at {
-		if t.turn == nil {
+	for i, t := range x.refs { // they are in their order
+		if t.matched == 0 && !slices.ContainsFunc(scoresOf(i), func(score float64) bool { return score > 0 }) || t.turn == nil && !t.exact {
 			continue // it counts for its neighbours alone
 		}
 		weight := 1.0
@@ -229,18 +236,19 @@ func (x *scanned) found(rarest []int, weights, sessionWeights []float64, turnAve
 			weight = toolWeight
 		}
 		alone, window := 0.0, 0.0
-		for k, score := range t.scores {
+		for k, score := range scoresOf(i) {
 			most := score
-			for _, m := range []int{n - 1, n + 1} {
-				if other := at[m]; other != nil {
-					most = max(most, decay*other.scores[k])
-				}
+			if i > 0 && x.refs[i-1].n == t.n-1 {
+				most = max(most, decay*scoresOf(i - 1)[k])
+			}
+			if i+1 < len(x.refs) && x.refs[i+1].n == t.n+1 {
+				most = max(most, decay*scoresOf(i + 1)[k])
 			}
 			alone += score
 			window += most
 		}
 		best = max(best, weight*window)
-		f.hits = append(f.hits, hit{t.turn, weight * (alone + nextShare*(window-alone)), t.share, t.matched})
+		f.hits = append(f.hits, hit{t, t.turn, weight * (alone + nextShare*(window-alone)), t.share, t.matched})
 	}
 	slices.SortFunc(f.hits, byScore)
 	f.hits = f.hits[:min(maxHits, len(f.hits))]
@@ -261,6 +269,9 @@ func (s *Store) decode(ctx context.Context, scans []*scanned, rarest, with []int
 	var all []promise
 	for _, x := range scans {
 		for _, t := range x.refs {
+			if t.exact {
+				continue
+			}
 			p := promise{ref: t}
 			for _, i := range rarest {
 				if t.counts[i] > 0 {
@@ -293,11 +304,22 @@ type turnLine struct {
 func lines(list []found, most int) (best []turnLine) {
 	for _, f := range list {
 		for _, h := range f.hits[:min(most, len(f.hits))] {
-			best = append(best, turnLine{f.id, f.file, hit{h.turn, h.score + lineShare*f.score, h.share, h.matched}})
+			best = append(best, turnLine{f.id, f.file, hit{h.ref, h.turn, h.score + lineShare*f.score, h.share, h.matched}})
 		}
 	}
 	slices.SortStableFunc(best, func(a, b turnLine) int { return cmp.Compare(b.score, a.score) })
 	return best[:min(most, len(best))]
+}
+
+// load decodes the turn of a hit; false: it is gone.
+func (s *Store) load(file string, h *hit) bool {
+	if h.turn == nil {
+		x := &scanned{target: target{file: file}, refs: []*turnRef{h.ref}}
+		if err := s.readTurns(x, map[*turnRef]bool{h.ref: true}); err == nil {
+			h.turn = h.ref.turn
+		}
+	}
+	return h.turn != nil
 }
 
 // searched is the text by which a turn is found.

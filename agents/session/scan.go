@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"iter"
 	"os"
 	"runtime"
 	"slices"
@@ -56,6 +57,7 @@ func (s *Store) targets() (list []target, err error) {
 type scanned struct {
 	target
 	order, turns, bytes int
+	covered             int64      // up to there the word list told
 	refs                []*turnRef // turns with a pattern
 	times               []int      // how often the session has each term
 }
@@ -85,16 +87,23 @@ func patternsOf(terms []string) (list []pattern) {
 	return list
 }
 
-// scan looks for patterns in sessions. Of each session it reads what its file has at that time.
-func (s *Store) scan(ctx context.Context, targets []target, patterns []pattern, q search) ([]*scanned, error) {
+// scan looks for terms in sessions: in the word list, and in the text of what that does not cover.
+func (s *Store) scan(ctx context.Context, targets []target, terms []string, q search) ([]*scanned, error) {
+	patterns := patternsOf(terms)
 	scans := make([]*scanned, len(targets))
 	for i, t := range targets {
 		scans[i] = &scanned{target: t, order: i, times: make([]int, len(patterns))}
 	}
+	if err := s.wordList(scans, newWordSet(terms), q); err != nil {
+		return nil, err
+	}
 	err := parallel(ctx, scans, func(x *scanned) error {
-		text, err := s.whole(x.file)
+		if x.covered >= x.size {
+			return nil
+		}
+		text, err := s.part(x.file, x.covered, 1<<62)
 		if err == nil {
-			x.scan(text, patterns, q)
+			x.scan(text, int(x.covered), patterns, q)
 		}
 		return err
 	})
@@ -102,7 +111,10 @@ func (s *Store) scan(ctx context.Context, targets []target, patterns []pattern, 
 }
 
 // whole is all of a session's file; nothing if it is gone.
-func (s *Store) whole(file string) ([]byte, error) {
+func (s *Store) whole(file string) ([]byte, error) { return s.part(file, 0, 1<<62) }
+
+// part is what a session's file has from an offset on, at most so many bytes; nothing if it is gone.
+func (s *Store) part(file string, from, most int64) ([]byte, error) {
 	f, size, err := openRegular(s.path(file))
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -110,9 +122,9 @@ func (s *Store) whole(file string) ([]byte, error) {
 		}
 		return nil, err
 	}
-	text := make([]byte, size)
-	n, err := f.ReadAt(text, 0)
-	if n > 0 {
+	text := make([]byte, max(0, min(size-from, most)))
+	n, err := f.ReadAt(text, from)
+	if n > 0 || len(text) == 0 {
 		err = nil // it may be shorter by now
 	}
 	return text[:n], errors.Join(err, f.Close())
@@ -142,39 +154,57 @@ var (
 	fromMember = []byte(`,"from":{"file":`)
 )
 
-// scan looks for patterns in the lines of a session's file.
-func (x *scanned) scan(text []byte, patterns []pattern, q search) {
+// textLine is a turn in a session's file.
+type textLine struct {
+	n, at int
+	whole []byte
+	body  []byte // from its role on, without the path of the transcript
+}
+
+// turnLines gives the turns in a part of a session's file.
+func turnLines(text []byte) iter.Seq[textLine] {
+	return func(yield func(textLine) bool) {
+		for at := 0; at < len(text); {
+			end := bytes.IndexByte(text[at:], '\n')
+			if end < 0 {
+				return // it is being written
+			}
+			line := textLine{at: at, whole: text[at : at+end]}
+			at += end + 1
+			rest, ok := bytes.CutPrefix(line.whole, []byte(`{"n":`))
+			if !ok {
+				continue // the head, or a mark
+			}
+			comma := bytes.IndexByte(rest, ',')
+			n, err := strconv.Atoi(string(rest[:max(0, comma)]))
+			role := bytes.Index(rest[:min(len(rest), 200)], roleMember)
+			if err != nil || role < 0 {
+				continue
+			}
+			line.n, line.body = n, rest[role+len(roleMember):]
+			if body := line.body; bytes.HasSuffix(body, []byte("}}")) {
+				if i := bytes.LastIndex(body[max(0, len(body)-2000):], fromMember); i >= 0 {
+					line.body = body[:max(0, len(body)-2000)+i]
+				}
+			}
+			if !yield(line) {
+				return
+			}
+		}
+	}
+}
+
+// scan looks for patterns in a part of a session's file, which begins at an offset.
+func (x *scanned) scan(text []byte, offset int, patterns []pattern, q search) {
 	var lower []byte
-	for at := 0; at < len(text); {
-		end := bytes.IndexByte(text[at:], '\n')
-		if end < 0 {
-			return // it is being written
-		}
-		line := text[at : at+end]
-		begin := at
-		at += end + 1
-		rest, ok := bytes.CutPrefix(line, []byte(`{"n":`))
-		if !ok {
-			continue // the head, or a mark
-		}
-		comma := bytes.IndexByte(rest, ',')
-		n, err := strconv.Atoi(string(rest[:max(0, comma)]))
-		role := bytes.Index(rest[:min(len(rest), 200)], roleMember)
-		if err != nil || role < 0 {
-			continue
-		}
-		body := rest[role+len(roleMember):]
+	for line := range turnLines(text) {
+		body := line.body
 		isTool := bytes.HasPrefix(body, []byte(transcript.Tool+`"`))
 		if q.said && isTool || q.user && !bytes.HasPrefix(body, []byte(transcript.User+`"`)) {
 			continue
 		}
-		if bytes.HasSuffix(body, []byte("}}")) { // the path of the transcript is no part of the turn
-			if i := bytes.LastIndex(body[max(0, len(body)-2000):], fromMember); i >= 0 {
-				body = body[:max(0, len(body)-2000)+i]
-			}
-		}
 		lower = lowered(lower, body)
-		ref := turnRef{n: n, at: begin, length: len(body), tool: isTool}
+		ref := turnRef{n: line.n, at: offset + line.at, length: len(body), tool: isTool}
 		x.turns++
 		x.bytes += len(body)
 		for i := range patterns {

@@ -8,8 +8,9 @@
 // A session is one file of the project's folder, CLIENT-NAME.jsonl, mode 0600, only appended to and not synced: what is
 // lost can be read again. The first line is the [Header]. Each further line is a [Turn], or a mark: how far the
 // transcript was read, and from time to time the [Fold] of all turns so far. The file ids has the ids of all turns of
-// the project, eight bytes each, in no order; it can be made again from the sessions. erased.jsonl names the sessions
-// that were erased, so that they do not come back. One process takes in at a time; the lock is not waited for.
+// the project, eight bytes each, in no order; it can be made again from the sessions, as can the file words, by which
+// searches find turns. erased.jsonl names the sessions that were erased, so that they do not come back. One process takes
+// in at a time; the lock is not waited for.
 //
 // A take-in is one write, with the mark last. What a killed process left behind the last mark is read again, and known
 // by its ids.

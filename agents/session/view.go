@@ -107,7 +107,7 @@ func (s *Store) matching(ctx context.Context, records []*Record, q Listing, out 
 			continue
 		}
 		summary := r.summary()
-		summary.Best = x.hits[0].turn.N
+		summary.Best = x.hits[0].ref.n
 		out.Sessions = append(out.Sessions, summary)
 	}
 	return out, nil
@@ -278,7 +278,9 @@ func (s *Store) Show(ctx context.Context, q Reading) (out Shown, err error) {
 		out.Turns = []Turn{}
 		for _, x := range found {
 			for _, h := range x.hits[:min(q.Limit, len(x.hits))] {
-				out.Turns = append(out.Turns, *h.turn)
+				if s.load(r.file, &h) {
+					out.Turns = append(out.Turns, *h.turn)
+				}
 			}
 		}
 	case q.Turns == "all" || q.At > 0:
@@ -634,5 +636,5 @@ func (s *Store) Size() (sessions int, bytes int64) {
 
 // byScore sorts hits, the best first.
 func byScore(a, b hit) int {
-	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.turn.N, b.turn.N))
+	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.ref.n, b.ref.n))
 }

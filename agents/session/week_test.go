@@ -89,7 +89,7 @@ func TestQuestionsToAWeek(t *testing.T) {
 			}
 			hit := false
 			for j, x := range lines(list, 3) {
-				if right(x.session, x.turn.N) {
+				if right(x.session, x.ref.n) {
 					hit = true
 					line3++
 					if j == 0 {

@@ -296,6 +296,7 @@ func (c sessionCommands) take(ctx context.Context, sc op.Scope, a importing) (ou
 	}
 	out.Files, out.DryRun = len(files), a.DryRun
 	progress := op.Progress(ctx)
+	took := map[*session.Store]bool{}
 	homes := map[string]*session.Store{} // of directories; nil: of no project that takes part
 	for i, f := range files {
 		if err := context.Cause(ctx); err != nil {
@@ -354,6 +355,12 @@ func (c sessionCommands) take(ctx context.Context, sc op.Scope, a importing) (ou
 		case taken.Turns > 0:
 			out.Sessions++
 			out.Turns += taken.Turns
+			took[store] = true
+		}
+	}
+	for store := range took { // a search need not scan it then
+		if err := store.Index(ctx, time.Time{}); err != nil {
+			return out, err
 		}
 	}
 	return out, nil

@@ -21,6 +21,9 @@ const (
 	besideOthers = 1 << 20
 )
 
+// besideEnd is how long the end of a session may take to write down words for searches. A client gives it 1.5 s and more.
+const besideEnd = 200 * time.Millisecond
+
 // keepingView is a [ProjectView] that keeps what was said in sessions.
 type keepingView interface {
 	Keeps() bool
@@ -55,6 +58,7 @@ type saying struct {
 	transcript string // the client writes the session down there; empty: it names none
 	most       int64  // bytes of it to take in
 	left       bool   // take in what clients that were killed have left
+	ends       bool   // there is time to write down the words of what was taken in
 	session    string // the client's name of it
 	dir        string
 	turns      []transcript.Turn // where there is no transcript: what the hook itself was told
@@ -69,7 +73,9 @@ func (c Call) keeping(v keepingView, in input, s *Session) func(context.Context)
 		x.left = true
 	case UserPrompt:
 		x.most = besidePrompt
-	case PostTool, PreCompact, SessionEnd, Stop:
+	case SessionEnd:
+		x.ends = true
+	case PostTool, PreCompact, Stop:
 	case SubagentStop:
 		x.transcript = in.text("agent_transcript_path")
 	default:
@@ -267,6 +273,9 @@ func (p *Stores) Keep(ctx context.Context, x saying) (err error) {
 	}
 	if x.transcript != "" && store.Keeps(x.client, x.transcript) {
 		_, err = store.TakeIn(ctx, x.client, x.transcript, x.most)
+	}
+	if x.ends && err == nil {
+		err = store.Index(ctx, time.Now().Add(besideEnd))
 	}
 	if x.left && err == nil {
 		err = errors.Join(p.keepLeft(ctx, x), store.Expire(ctx))
