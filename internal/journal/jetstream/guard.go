@@ -2,13 +2,18 @@ package jetstream
 
 import (
 	"bytes"
+	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"strconv"
 	"sync/atomic"
+
+	"github.com/nats-io/nats.go"
 
 	"leanctx/internal/prose"
 )
@@ -98,6 +103,46 @@ type said struct{ error }
 
 func (e said) Error() string { return prose.ShortLine(e.error.Error()) }
 func (e said) Unwrap() error { return e.error }
+
+// unproven is the error of a connection that was not made. Whoever listens there wrote its text, in an error or in a certificate:
+// only what it is about is told, in words of ours.
+type unproven struct{ error }
+
+func (e unproven) Error() string {
+	for _, known := range []error{
+		nats.ErrAuthExpired, nats.ErrAuthRevoked, nats.ErrAccountAuthExpired, nats.ErrAuthorization, nats.ErrSecureConnWanted,
+		nats.ErrSecureConnRequired, nats.ErrNoServers, nats.ErrTimeout, nats.ErrStaleConnection, nats.ErrMaxConnectionsExceeded, context.DeadlineExceeded, context.Canceled, io.EOF,
+	} {
+		if errors.Is(e.error, known) {
+			return known.Error()
+		}
+	}
+	if at, ok := errors.AsType[*net.OpError](e.error); ok {
+		return at.Error() // of this machine, or an alert of TLS
+	}
+	if bad, ok := errors.AsType[*tls.CertificateVerificationError](e.error); ok {
+		return certificateProblem(bad)
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](e.error); ok {
+		return "it does not speak TLS"
+	}
+	return "it does not answer as a NATS server does"
+}
+
+func (e unproven) Unwrap() error { return e.error }
+
+func certificateProblem(err error) string {
+	if _, ok := errors.AsType[x509.HostnameError](err); ok {
+		return "it is for other names"
+	}
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return "it is signed by an unknown authority"
+	}
+	if bad, ok := errors.AsType[x509.CertificateInvalidError](err); ok && bad.Reason == x509.Expired {
+		return "it has expired, or is not valid yet"
+	}
+	return "it is not valid"
+}
 
 // roots are the certificates of a file.
 func roots(file string) (*x509.CertPool, error) {

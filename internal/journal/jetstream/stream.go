@@ -213,11 +213,9 @@ func (s *Stream) connectServer() (*nats.Conn, error) {
 		nats.Name("lean-ctx"), nats.Timeout(connectTimeout), nats.MaxReconnects(-1), nats.ReconnectWait(200 * time.Millisecond),
 		nats.ReconnectBufSize(-1), // a publish without a connection fails, so we know that it was not sent
 		nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2),
+		nats.IgnoreDiscoveredServers(), // only those that were named: a server that has proven nothing names others
 	}
 	o = append(o, nats.SkipHostLookup(), nats.SetCustomDialer(here{net.Dialer{Timeout: connectTimeout}}))
-	if strings.Contains(s.o.URL, ",") {
-		o = append(o, nats.IgnoreDiscoveredServers()) // all were named; other addresses of theirs may not be reachable from here
-	}
 	if s.o.Creds != "" {
 		o = append(o, nats.UserCredentials(s.o.Creds))
 	}
@@ -269,6 +267,9 @@ func (s *Stream) connectServer() (*nats.Conn, error) {
 		})
 	}
 	nc, err := nats.Connect(s.o.URL, o...)
+	if err != nil {
+		err = unproven{err}
+	}
 	if err != nil && wanted.Load() {
 		err = s.refusedCertificate(err)
 	}
