@@ -84,6 +84,7 @@ func TestAnyPromptWillDo(t *testing.T) {
 		"code alone":        {"```\nfunc invoices() { return carrier }\n```", ""},
 		"code and a word":   {"```\nparcels := carrier(invoices)\n```\nfix it", ""},
 		"ten questions":     {questions + strings.Repeat("what is that? ", 6), "carrier invoices mirror telemetry"},
+		"one word":          {"invoices", "invoices"},
 		"German":            {"Bitte ändere die Vorlage für Rechnungen und prüfe das Protokoll", ""},
 		"64 KiB":            {strings.Repeat("and some more words of the log ", 2<<10), ""},
 		"64 KiB at the end": {"change the template of the invoices\n" + strings.Repeat("2026-01-02T10:00:00Z INFO parcels carrier mirror\n", 1300), "invoices"},

@@ -146,3 +146,29 @@ func TestSeenSessions(t *testing.T) {
 		t.Error("a data directory was made")
 	}
 }
+
+// TestASessionThatIsResumedLater: one of weeks ago knows what it was told, and one that no log has any more begins anew.
+func TestASessionThatIsResumedLater(t *testing.T) {
+	dir, began := t.TempDir(), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	at := func(now time.Time, in string) (told int) {
+		c := Call{
+			Client: "claude-code", Event: SessionStart, In: strings.NewReader(in), Dir: dir, Data: dir, Now: func() time.Time { return now },
+			Open: func(_ context.Context, s *Session) (ProjectView, error) {
+				s.enter("p")
+				list, _ := s.toldFacts()
+				told = len(list)
+				return &fakeProject{briefing: "x", told: []Told{{Fact: "a/c", ID: "f-1"}}}, nil
+			},
+		}
+		if got := run(c); !strings.Contains(string(got), "x") {
+			t.Errorf("%s: %s", now, got)
+		}
+		return told
+	}
+	at(began, `{"session_id":"1","source":"startup"}`)
+	for _, days := range []int{29, 80} { // the second is a month and more after the first
+		if got := at(began.AddDate(0, 0, days), `{"session_id":"1","source":"resume"}`); (got > 0) != (days == 29) {
+			t.Errorf("after %d days: %d", days, got)
+		}
+	}
+}
