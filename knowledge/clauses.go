@@ -16,7 +16,7 @@ const maxJoined = 8
 // the first firm answer to each clause, then the rest. A question that has no firm answer as a whole stays as it is.
 func (l *lookup) join(ctx context.Context, r *Recalled) error {
 	q := l.question
-	if len(r.Facts) == 0 || r.Facts[0].Maybe || q.Prompt || q.Mode == modeSemantic || l.parsed.Past || r.query.dateRead {
+	if len(r.Facts) == 0 || r.Facts[0].Maybe || q.Prompt || q.Mode == modeSemantic || l.parsed.Past || r.DateRead != "" {
 		return nil
 	}
 	clauses := language.Clauses(q.Query)

@@ -163,8 +163,8 @@ func (l *lookup) several(ctx context.Context, each []language.Past) (out Recalle
 			return out, false, nil
 		}
 		told[first] = true
-		if !slices.Contains(headers, found.Read.header) {
-			headers = append(headers, found.Read.header)
+		if !slices.Contains(headers, found.Read.Header) {
+			headers = append(headers, found.Read.Header)
 		}
 		if out.Read == nil {
 			out = found
@@ -172,7 +172,7 @@ func (l *lookup) several(ctx context.Context, each []language.Past) (out Recalle
 		}
 		out.Facts, out.Total = append(out.Facts, found.Facts...), out.Total+found.Total
 	}
-	out.Read.header = strings.Join(headers, "; ")
+	out.Read.Header = strings.Join(headers, "; ")
 	for i := 1; i < len(out.Facts); i++ { // they stand in the order in which they were asked for
 		out.Facts[i].Score = min(out.Facts[i].Score, out.Facts[i-1].Score)
 	}

@@ -108,7 +108,7 @@ func TestArgumentsWinOverWordsOfThePast(t *testing.T) {
 		}
 	}
 	data, err := json.Marshal(asked(t, s, "what database did we use before Postgres"))
-	if err != nil || !strings.Contains(string(data), `"read":{"kind":"before","subject":"database","value":"PostgreSQL 16","at":"2025-06-01T00:00:00Z"}`) || !strings.Contains(string(data), `"past":true`) {
+	if err != nil || !strings.Contains(string(data), `"read":{"kind":"before","subject":"database","value":"PostgreSQL 16","at":"2025-06-01T00:00:00Z","header":"Before 'PostgreSQL 16' (2025-06-01)"}`) || !strings.Contains(string(data), `"past":true`) {
 		t.Errorf("%s, %v", data, err)
 	}
 }

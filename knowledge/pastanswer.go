@@ -21,9 +21,9 @@ type Reading struct {
 	At      time.Time         `json:"at,omitzero"`     // when that began, or ended
 	From    time.Time         `json:"from,omitzero"`   // the period
 	Until   time.Time         `json:"until,omitzero"`
+	Header  string            `json:"header"` // the same as the first line says it
 
-	header  string // the first line, without the counts
-	changed int    // how many times the value changed
+	changed int // how many times the value changed
 }
 
 // Line says what was read, for those who want an answer explained.
@@ -138,7 +138,7 @@ func (r *pastReader) byMeaning() (out Recalled, ok bool) {
 
 // told are the answers of an answer about the past, in their order, under a first line.
 func (r *pastReader) told(header string, versions ...*pastVersion) Recalled {
-	out := Recalled{query: r.query, Read: &Reading{Kind: r.asks.Kind, Subject: r.asks.Subject, From: r.asks.From, Until: r.asks.Until, header: header}}
+	out := Recalled{query: r.query, Read: &Reading{Kind: r.asks.Kind, Subject: r.asks.Subject, From: r.asks.From, Until: r.asks.Until, Header: header}}
 	score := 1.0
 	for _, v := range versions {
 		f := r.found(v)
@@ -645,7 +645,7 @@ func (r *pastReader) asPresent() (out Recalled, ok bool) {
 	if r.asks.Kind == language.AsksUntil {
 		header = holdsYet
 	}
-	out.Read = &Reading{Kind: r.asks.Kind, Subject: r.asks.Subject, header: header}
+	out.Read = &Reading{Kind: r.asks.Kind, Subject: r.asks.Subject, Header: header}
 	if r.asks.Kind == language.AsksWho {
 		for i := range out.Facts {
 			out.Facts[i].Author = true

@@ -102,7 +102,7 @@ func (l *lookup) changes(ctx context.Context, asks *language.Past, present Recal
 	if header == "" {
 		header = "Changed " + until2day(from, until, asks)
 	}
-	r.Read = &Reading{Kind: asks.Kind, Subject: asks.Subject, From: from, Until: until, header: header}
+	r.Read = &Reading{Kind: asks.Kind, Subject: asks.Subject, From: from, Until: until, Header: header}
 	if at != nil {
 		r.Read.Value, r.Read.At = at.Value, from
 	}

@@ -71,7 +71,6 @@ type query struct {
 	asOf        string       // as_of as given or read from the query, "" for now
 	now         time.Time
 	hasTime     bool // as_of or known_at was given, or read from the query
-	dateRead    bool // as_of was read from the query
 	dateDropped bool // the date in the query found nothing, and was then left out
 	named       bool // the query is the key: mode exact
 	archived    bool // only what is outside the active set
@@ -385,7 +384,6 @@ func (l *lookup) ordinary(ctx context.Context) (Recalled, error) {
 		return r, err
 	}
 	if len(r.Facts) > 0 && !held {
-		r.query.dateRead = true
 		if d := l.parsed.Date; len(d.Also) > 0 {
 			err = l.also(ctx, &r, d.Also)
 		} else if d.Period() && r.firm() > 0 {
@@ -394,6 +392,7 @@ func (l *lookup) ordinary(ctx context.Context) (Recalled, error) {
 				return nil
 			})
 		}
+		r.DateRead = r.query.asOf
 		return r, err
 	}
 	o.NoDates = true

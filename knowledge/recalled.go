@@ -27,6 +27,9 @@ type Recalled struct {
 	// Read is what was read from a question about another time than now; nil: it is about now, or about a date.
 	Read *Reading `json:"read,omitempty"`
 
+	// DateRead is the date that was read from the question, or several.
+	DateRead string `json:"date_read,omitempty"`
+
 	// Impossible is a date of the question that does not exist.
 	Impossible string `json:"impossible_date,omitempty"`
 
@@ -248,16 +251,25 @@ func (r Recalled) TextIn(call prose.Syntax) string {
 	return b.String()
 }
 
+// ReadAs says what was read from a question about another time than now, "" for one about now.
+func (r *Recalled) ReadAs() string {
+	switch {
+	case r.Read != nil && r.Read.Header != "":
+		return r.Read.Header + ", read from the question"
+	case r.DateRead != "":
+		return "Facts as of " + r.DateRead + ", read from the question"
+	}
+	return ""
+}
+
 func (r Recalled) header(b *strings.Builder) {
 	shown := fmt.Sprintf("(showing %d/%d):", r.firm(), r.Total)
 	if r.More {
 		shown = fmt.Sprintf("(showing %d of more):", r.firm())
 	}
 	switch f := r.query; {
-	case r.Read != nil:
-		fmt.Fprintf(b, "%s, read from the question %s", r.Read.header, shown)
-	case f.dateRead:
-		fmt.Fprintf(b, "Facts as of %s, read from the question %s", f.asOf, shown)
+	case r.ReadAs() != "":
+		b.WriteString(r.ReadAs() + " " + shown)
 	case f.hasTime:
 		fmt.Fprintf(b, "Facts as of %s %s", f.asOf, shown)
 	case f.Query != "" && r.Encoder != "":
@@ -276,10 +288,10 @@ func (r Recalled) header(b *strings.Builder) {
 // writeChanges writes the answer to what changed in a period.
 func (r Recalled) writeChanges(b *strings.Builder) {
 	if len(r.Changes) == 0 {
-		fmt.Fprintf(b, "%s, read from the question: nothing.", r.Read.header)
+		b.WriteString(r.ReadAs() + ": nothing.")
 		return
 	}
-	fmt.Fprintf(b, "%s, read from the question (showing %d/%d):", r.Read.header, len(r.Changes), r.Total)
+	fmt.Fprintf(b, "%s (showing %d/%d):", r.ReadAs(), len(r.Changes), r.Total)
 	for _, c := range r.Changes {
 		b.WriteString("\n  " + c.Line())
 	}

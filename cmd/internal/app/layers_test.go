@@ -84,7 +84,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/cli":      {"cmd/internal/op", "internal/prose", "internal/refusal", "internal/language"},
 	"cmd/internal/mcpsrv":   {"cmd/internal/op", "internal/prose", "formats"},
 	"cmd/internal/web":      {"internal/args", "internal/atomicfile", "cmd/internal/op", "tasks"},
-	"cmd/internal/web/page": {"cmd/internal/op", "knowledge", "knowledge/replica", "knowledge/advice", "knowledge/drawing", "knowledge/history", "knowledge/listing", "agents", "agents/cost", "tasks", "formats", "internal/prose"},
+	"cmd/internal/web/page": {"cmd/internal/op", "knowledge", "knowledge/replica", "knowledge/advice", "knowledge/drawing", "knowledge/history", "knowledge/listing", "agents", "agents/cost", "tasks", "formats", "internal/prose", "internal/language"},
 	"cmd/internal/hook":     {"knowledge/reminder", "internal/atomicfile", "internal/spool", "cmd/internal/op", "knowledge", "knowledge/briefing", "knowledge/fact", "knowledge/listing", "agents", "agents/session", "agents/share", "tasks", "internal/prose", "internal/refusal", "formats", "formats/transcript"},
 	// beside them
 	"cmd/internal/config": {"internal/args", "internal/atomicfile", "internal/prose", "internal/refusal", "internal/secret"},

@@ -15,6 +15,7 @@ import (
 	"leanctx/agents/cost"
 	"leanctx/cmd/internal/op"
 	"leanctx/formats"
+	"leanctx/internal/language"
 	"leanctx/knowledge"
 	"leanctx/knowledge/advice"
 	"leanctx/knowledge/drawing"
@@ -87,10 +88,16 @@ func (d *factList) read(q *request, key string) error {
 	}
 	for _, x := range r.Facts {
 		list := &d.Facts
+		x.Past = x.Past || r.DateRead != "" // it has its period
 		if x.Maybe {
 			list = &d.Maybe
 		}
 		*list = append(*list, row{x, q.Fact(x.Category, x.Key), d.Room == "", key != "" && x.Key == key})
+	}
+	if read := r.ReadAs(); read != "" && r.Total > 0 {
+		d.Says = append(d.Says, read+":")
+	} else if r.Read != nil && r.Read.Kind == language.AsksChanges {
+		d.Says = append(d.Says, read+": nothing.")
 	}
 	if r.Impossible != "" {
 		d.Says = append(d.Says, knowledge.NoSuchDate(brief(r.Impossible)))
@@ -102,7 +109,7 @@ func (d *factList) read(q *request, key string) error {
 		d.Says = append(d.Says, m.Line())
 	}
 	if r.Reason != nil {
-		d.Says = append(d.Says, "Why: "+r.Reason.Text+" ("+r.Reason.Source+")")
+		d.Says = append(d.Says, r.Reason.Line())
 	}
 	d.Pager = newPager(page, len(d.Facts), r.Total)
 	return nil

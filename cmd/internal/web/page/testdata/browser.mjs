@@ -63,6 +63,15 @@ await check('search as you type', async () => {
   await page.waitForSelector('.rows a:has-text("database")');
   if (!page.url().includes('q=postgres')) throw new Error('the address is ' + page.url());
 });
+await check('search for the past', async () => {
+  await page.goto(base + '/');
+  await page.keyboard.press('/');
+  await page.keyboard.type('what did we use for auth before OAuth2', {delay: 20});
+  await page.waitForSelector('main :text("read from the question") >> visible=true');
+  await page.waitForSelector('.rows li:has-text("JWT RS256"):has-text("true 2026-03-16 to 2026-09-20") >> visible=true');
+  if (pictures) await page.screenshot({path: `${pictures}/past.png`});
+  await page.keyboard.press('Escape');
+});
 await check('keys', async () => {
   await page.keyboard.press('Escape');
   await page.keyboard.press('j');
