@@ -356,9 +356,9 @@ func together(lines []*Line, subjects map[string]bool) []*Line {
 // What is looked at of lines from outside. Anybody can write any number, and some cost the more the
 // more there are. The oldest count first. Of a replica that is trusted all count.
 const (
-	mostOutside  = 20_000  // lines
+	mostOutside  = 20_000  // lines, and versions that they have
 	maxOutside   = 8 << 20 // bytes of them
-	mostVersions = 500     // about one fact
+	mostVersions = 50      // of one fact, and earlier periods of theirs: whoever reads a fact reads all
 	mostSeveral  = 20      // that give one fact a value beside others: each is held against all that it has
 	mostEntries  = 1_000   // of one list beside the facts
 	mostMoves    = 200     // renames, and erasures: each is held against all lines
@@ -366,7 +366,7 @@ const (
 
 // bounded are the lines from outside that are looked at. The others count as not seen.
 func (f *Folded) bounded(outside []*Line) (within []*Line) {
-	versions, several, kinds := map[string]int{}, map[string]int{}, map[string]int{}
+	versions, several, kinds, all := map[string]int{}, map[string]int{}, map[string]int{}, 0
 	for _, l := range outside {
 		op, fits := l.Op, true
 		switch {
@@ -376,19 +376,28 @@ func (f *Folded) bounded(outside []*Line) (within []*Line) {
 			fits = kinds[op] < mostEntries
 		default:
 			for _, s := range l.subjects() {
-				versions[s] += max(1, len(l.Versions))
+				versions[s] += l.size()
 				several[s] += l.several()
 				fits = fits && versions[s] <= mostVersions && several[s] <= mostSeveral
 			}
 		}
-		if fits = fits && len(within) < mostOutside; !fits {
+		if fits = fits && all+l.size() <= mostOutside; !fits {
 			f.Over, f.Held = append(f.Over, l), append(f.Held, l)
 			continue
 		}
 		kinds[op]++
+		all += l.size()
 		within = append(within, l)
 	}
 	return within
+}
+
+// size is how many versions a line gives its fact, and earlier periods of theirs; one at least.
+func (l *Line) size() (n int) {
+	for _, v := range l.Versions {
+		n += 1 + len(v.Beliefs)
+	}
+	return max(1, n)
 }
 
 // several counts the values that a line gives its fact beside others.

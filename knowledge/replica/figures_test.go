@@ -187,7 +187,7 @@ func TestAStrangersValuesBesideEachOtherAreFew(t *testing.T) {
 	for _, l := range within {
 		several += l.several()
 	}
-	if several != mostSeveral || len(within) != 4*mostSeveral || len(f.Over) != 2*mostSeveral {
+	if several != mostSeveral || len(within) != mostSeveral+mostVersions || len(f.Over) != len(lines)-len(within) {
 		t.Errorf("%d values beside others, %d lines, %d left", several, len(within), len(f.Over))
 	}
 }
@@ -396,6 +396,54 @@ func TestALineCostsWhatItsBytesDo(t *testing.T) {
 		a, b := writer{id: "aaaaaaaa"}, writer{id: "00000001"}
 		if !l.knows(ref{writer: b, seq: 1}) || l.knows(ref{writer: b, seq: 2}) || i > 0 && !l.knows(ref{writer: a, seq: uint64(i)}) || l.knows(ref{writer: a, seq: uint64(i + 1)}) {
 			t.Fatalf("line %d knows something else", i)
+		}
+	}
+}
+
+// What lines from outside may hold is counted as what is stored of it: each version of a fact, and each period that was
+// believed before, whether one line has them or many. Whoever reads a fact reads all of them.
+func TestStrangersHistoryIsBounded(t *testing.T) {
+	of := func(key, versions, periods int) (out []*formats.Fact) {
+		for range versions {
+			out = append(out, &formats.Fact{Category: "docs", Key: fmt.Sprint(key), Beliefs: make([]formats.Belief, periods)})
+		}
+		return out
+	}
+	for name, line := range map[string]func(key int) []*Line{
+		"many in one line": func(key int) []*Line { return []*Line{{Op: opFact, Versions: of(key, 450, 0)}} },
+		"earlier periods":  func(key int) []*Line { return []*Line{{Op: opFact, Versions: of(key, 10, 450)}} },
+		"one in each line": func(key int) []*Line {
+			return slices.Repeat([]*Line{{Op: opFact, More: true, Versions: of(key, 1, 0)}}, 450)
+		},
+		"assertions":     func(key int) []*Line { return slices.Repeat([]*Line{{Op: opAssert, Value: "v"}}, 450) },
+		"as many as may": func(key int) []*Line { return []*Line{{Op: opFact, Versions: of(key, 10, 4)}} },
+	} {
+		var lines []*Line
+		for key := range 500 {
+			for _, l := range line(key) {
+				l.Category, l.Key = "docs", fmt.Sprint(key)
+				lines = append(lines, l)
+			}
+		}
+		sizes, all := map[string]int{}, 0
+		for _, l := range (&Folded{}).bounded(lines) {
+			for _, v := range l.Versions {
+				sizes[l.Key] += 1 + len(v.Beliefs)
+			}
+			if l.Op == opAssert {
+				sizes[l.Key]++
+			}
+		}
+		for key, n := range sizes {
+			if all += n; n > mostVersions {
+				t.Errorf("%s: fact %s has %d", name, key, n)
+			}
+		}
+		if all > mostOutside {
+			t.Errorf("%s: %d in all", name, all)
+		}
+		if name == "as many as may" && all != mostOutside {
+			t.Errorf("%s: %d in all", name, all)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func full() *Line {
 		Pattern:  &formats.Pattern{Type: "p", Description: "d", Examples: []string{"e"}, Questions: []string{"q"}, SourceSession: "s", AssertedBy: "x"},
 		Gotcha:   &formats.Gotcha{ID: "g-1", Category: "Convention", Severity: "critical", Trigger: "t", Resolution: "r", Questions: []string{"q"}, Source: "AgentReported", AssertedBy: "x"},
 		Relation: &formats.Relation{From: formats.RelationEnd{Name: name}, To: formats.RelationEnd{Name: name}, Kind: "supports", SourceSession: "s", SourceKind: "user"},
-		Reminder: &formats.Reminder{ID: "r-1", Text: "t", Path: "*.go", Keyword: "k", Task: "t-1:done", State: "open", CreatedBy: "x"},
+		Reminder: &formats.Reminder{ID: "r-1", Text: "t", Path: "*.go", Keyword: "k", Task: "t-1:done", State: "open", CreatedBy: "x", Replica: "0"},
 		Pair:     &formats.JudgedPair{KeyA: "arch/db", KeyB: "arch/os", Verdict: "compatible"},
 		Dispute:  &formats.Dispute{ID: "d-00000000", Category: "arch", Key: "db", Value: "v", Source: source, Privacy: "shared", Replaces: "*", Rename: &name, Reason: "r", Rival: &name, Against: "f-1", State: "open", Settled: &source},
 		Project:  &Project{FirstCommits: []string{"0"}, Remote: "r"}, Public: "k", Lines: []string{"l"}, Redacted: "0",

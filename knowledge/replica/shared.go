@@ -24,7 +24,7 @@ func Document(st *state.State, dir string) (*formats.Document, error) {
 	}
 	d.Reminders = slices.Clone(d.Reminders)
 	for i := range d.Reminders {
-		d.Reminders[i].TakenIn = false
+		d.Reminders[i].TakenIn, d.Reminders[i].Replica = false, ""
 	}
 	d.Relations = slices.Clone(d.Relations)
 	for i := range d.Relations {
