@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/binary"
@@ -13,7 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	"leanctx/formats/transcript"
@@ -36,6 +36,8 @@ const (
 	wordsName = "words"
 	wordsHead = "lean-ctx words 1\n"
 	maxBlock  = 4 << 20 // bytes of a session that a block covers, about
+
+	maxBlockBytes = 256 << 20 // of a block: what says that it is longer is damaged
 )
 
 // block is a part of a session in the word list.
@@ -54,21 +56,30 @@ func termSum(term string) uint32 {
 	return h
 }
 
-// blocks gives the blocks of a word list that are whole, each with its bytes.
-func blocks(list []byte) func(func(block, []byte) bool) {
+// blocks gives the blocks of a word list that are whole, each with its bytes. Both are good until the next one.
+func blocks(list io.Reader) func(func(block, []byte) bool) {
 	return func(yield func(block, []byte) bool) {
-		rest, ok := bytes.CutPrefix(list, []byte(wordsHead))
-		for ok && len(rest) >= 8 {
-			n := int64(binary.LittleEndian.Uint32(rest))
-			if n > int64(len(rest)-8) {
-				return // it was torn
+		in := bufio.NewReaderSize(list, 256<<10)
+		var all []byte
+		read := func(n int) bool {
+			all = slices.Grow(all, n)
+			_, err := io.ReadFull(in, all[len(all):len(all)+n])
+			all = all[:len(all)+n]
+			return err == nil
+		}
+		if !read(len(wordsHead)) || string(all) != wordsHead {
+			return
+		}
+		for {
+			// One that was torn, or is damaged, is the last: what follows cannot be told from it.
+			if all = all[:0]; !read(8) {
+				return
 			}
-			all, body := rest[:8+n], rest[8:8+n]
-			rest = rest[8+n:]
-			if crc32.ChecksumIEEE(body) != binary.LittleEndian.Uint32(all[4:]) {
-				return // what follows cannot be told from it
+			n := binary.LittleEndian.Uint32(all)
+			if n > maxBlockBytes || !read(int(n)) || crc32.ChecksumIEEE(all[8:]) != binary.LittleEndian.Uint32(all[4:]) {
+				return
 			}
-			r := varints{body}
+			r := varints{all[8:]}
 			name := r.take(r.next())
 			b := block{name: string(name), from: r.next(), to: r.next(), turns: r.rest}
 			if !yield(b, all) {
@@ -148,40 +159,26 @@ func (x *scanned) read(b *block, set *wordSet, q search) {
 
 // wordList is what the word list holds of some sessions, and how much of each it covers.
 func (s *Store) wordList(scans []*scanned, set *wordSet, q search) error {
-	file, size, err := openRegular(filepath.Join(s.dir, wordsName))
+	file, _, err := openRegular(filepath.Join(s.dir, wordsName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	buffer, _ := listBuffers.Get().(*[]byte)
-	if buffer == nil {
-		buffer = new([]byte)
-	}
-	defer listBuffers.Put(buffer)
-	*buffer = slices.Grow((*buffer)[:0], int(size))[:size]
-	n, err := io.ReadFull(file, *buffer)
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		err = nil // it is shorter by now
-	}
-	list := (*buffer)[:n]
-	err = errors.Join(err, file.Close())
+	defer file.Close()
 	byName := make(map[string]*scanned, len(scans))
 	for _, x := range scans {
 		byName[x.file] = x
 	}
-	for b := range blocks(list) {
+	for b := range blocks(file) {
 		if x := byName[b.name]; x != nil && b.from == x.covered && b.to <= x.size {
 			x.covered = b.to
 			x.read(&b, set, q)
 		}
 	}
-	return err
+	return nil
 }
-
-// listBuffers are for the bytes of word lists, which no search keeps.
-var listBuffers sync.Pool
 
 // Index adds to the word list what it does not cover, until a time; zero: all. It does nothing while another process takes in.
 func (s *Store) Index(ctx context.Context, until time.Time) error {
@@ -198,28 +195,21 @@ func (s *Store) Index(ctx context.Context, until time.Time) error {
 		return err
 	}
 	path := filepath.Join(s.dir, wordsName)
-	list, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
 		return err
 	}
 	covered, end := map[string]int64{}, 0
-	if bytes.HasPrefix(list, []byte(wordsHead)) {
-		end = len(wordsHead)
-	}
-	for b, all := range blocks(list) {
+	for b, all := range blocks(f) {
 		end += len(all)
 		if b.from == covered[b.name] {
 			covered[b.name] = b.to
 		}
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
 	if end == 0 {
 		_, err = f.WriteAt([]byte(wordsHead), 0)
-		end = len(wordsHead)
 	}
+	end += len(wordsHead)
 	lexicon := words.NewLexicon()
 	for _, t := range targets {
 		from := covered[t.file]
@@ -293,7 +283,7 @@ func (s *Store) forgetWords(files map[string]bool) error {
 		return err
 	}
 	left := []byte(wordsHead)
-	for b, all := range blocks(list) {
+	for b, all := range blocks(bytes.NewReader(list)) {
 		if !files[b.name] {
 			left = append(left, all...)
 		}

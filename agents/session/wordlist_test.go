@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -128,7 +129,7 @@ func TestAnErasedSessionLeavesTheWordList(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for b := range blocks(text) {
+		for b := range blocks(bytes.NewReader(text)) {
 			list = append(list, b.name)
 		}
 		return list
