@@ -18,6 +18,7 @@ import (
 	"leanctx/formats"
 	"leanctx/formats/plan"
 	"leanctx/internal/args"
+	"leanctx/internal/atomicfile"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 )
@@ -498,7 +499,7 @@ func (s *core) Export(ctx context.Context, a PlanExport) (ExportedPlan, error) {
 			return ExportedPlan{}, err
 		}
 	}
-	return ExportedPlan{File: a.File, Tasks: len(items)}, os.WriteFile(a.File, b.Bytes(), 0o600)
+	return ExportedPlan{File: a.File, Tasks: len(items)}, atomicfile.WriteOutput(a.File, b.Bytes())
 }
 
 // IsExport reports whether a path is that of a checklist that [Store.Export] wrote.

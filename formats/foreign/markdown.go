@@ -14,7 +14,6 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"leanctx/formats"
-	"leanctx/internal/prose"
 )
 
 // shortNote is the longest body, in bytes, that is one fact. A longer one gives
@@ -223,7 +222,7 @@ func (w *walker) blocks(parent ast.Node, lead string) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {
 		case *ast.Heading:
-			w.heading, w.section = prose.Clip(w.inline(n), maxLead), len(w.out)
+			w.heading, w.section = strings.ToValidUTF8(beginning(w.inline(n), maxLead), ""), len(w.out)
 		case *ast.Paragraph, *ast.TextBlock:
 			if !w.table(n, lead) {
 				w.statement(n, lead, parent.Kind() == ast.KindListItem)
@@ -554,3 +553,6 @@ func tagList(v any) (tags []string) {
 	tags = slices.DeleteFunc(tags, func(t string) bool { return t == "" })
 	return tags[:min(20, len(tags))]
 }
+
+// beginning is that of a text, at most so many bytes.
+func beginning(text string, most int) string { return text[:min(len(text), most)] }

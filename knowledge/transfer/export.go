@@ -125,7 +125,7 @@ func Export(ctx context.Context, s *knowledge.Store, o Outgoing) (Exported, erro
 			return r, err
 		}
 	}
-	return r, replaceFile(o.File, b.Bytes())
+	return r, atomicfile.WriteOutput(o.File, b.Bytes())
 }
 
 // otherThanFacts is what a store has beside the current values of its facts, their questions, tags and
@@ -240,16 +240,4 @@ func recordOf(v *fact.Version) formats.Record {
 		}
 	}
 	return r
-}
-
-// replaceFile writes a file beside its place and renames it there. A symbolic
-// link stays one; a device or a pipe is written to.
-func replaceFile(path string, data []byte) error {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return os.WriteFile(path, data, 0o600)
-	}
-	return atomicfile.WriteFile(path, data, atomicfile.Options{Sync: true})
 }

@@ -71,7 +71,7 @@ var mayImport = map[string][]string{
 	"agents/session": {"formats/transcript", "internal/args", "knowledge/words", "internal/atomicfile", "internal/journal", "internal/prose", "internal/spool", "internal/refusal", "internal/language"},
 	"agents/cost":    {"internal/prose", "internal/spool", "internal/refusal", "internal/tokens"},
 	"agents/share":   {"internal/args", "internal/atomicfile", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal", "internal/tokens"},
-	"tasks":          {"formats", "formats/plan", "internal/args", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
+	"tasks":          {"formats", "formats/plan", "internal/args", "internal/atomicfile", "internal/journal", "internal/secret", "internal/notice", "internal/prose", "internal/refusal"},
 	// floor 1½
 	"overview/source":  {"formats", "knowledge/words", "internal/language"},
 	"overview/graph":   {"overview/source"},

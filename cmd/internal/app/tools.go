@@ -18,6 +18,7 @@ import (
 	"leanctx/cmd/internal/mcpsrv"
 	"leanctx/cmd/internal/op"
 	"leanctx/internal/args"
+	"leanctx/internal/atomicfile"
 	"leanctx/internal/prose"
 	"leanctx/internal/refusal"
 	"leanctx/knowledge"
@@ -249,7 +250,7 @@ func (c shell) adapt(command string, o *op.Operation) {
 		op.Adjust(o, c.stores.whenEmpty)
 	case "knowledge timeline":
 		op.Adjust(o, func(_ context.Context, _ op.Scope, a *history.TimelineQuery) error {
-			a.Draw = func(file string, svg []byte) error { return os.WriteFile(file, append(svg, '\n'), 0o666) }
+			a.Draw = func(file string, svg []byte) error { return atomicfile.WriteOutput(file, append(svg, '\n')) }
 			return nil
 		})
 	case "agent claim":
