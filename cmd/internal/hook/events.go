@@ -57,7 +57,8 @@ type Call struct {
 	Now    func() time.Time
 	Clean  func(text string) string // takes secrets out of what is logged; nil: there are none
 
-	// InAgent says that the process runs in an agent's shell. A client that calls its hooks sets no such mark.
+	// InAgent says that the environment bears the mark of an agent's shell. Claude Code 2.1 sets its mark for its hooks too, so it
+	// tells something only of a client whose word is kept without a transcript.
 	InAgent bool
 
 	// Open opens the project of a session. It returns nil if hooks are off there.
