@@ -144,6 +144,12 @@ func (r renameDecision) decide() (events []state.Event, x DisputeNote, err error
 			}
 		}
 	}
+	if r.hides(moved) {
+		if last != nil {
+			return disputed(last)
+		}
+		return nil, x, refusal.ForUser("%s was said by a user, and is for the user to rename", Slashed(r.from))
+	}
 	events = []state.Event{{Rename: &formats.Rename{From: r.from, To: r.to, At: r.now, ByRoom: true}}}
 	if len(there) == 0 {
 		return events, x, nil
@@ -156,6 +162,11 @@ func (r renameDecision) decide() (events []state.Event, x DisputeNote, err error
 		return disputed(last)
 	}
 	return nil, x, refusal.ForUser("%s is for the user to change", Slashed(r.to))
+}
+
+// hides reports whether a history has something that a user said, also if it is over: under another name it would not be found.
+func (r renameDecision) hides(moved []*fact.Version) bool {
+	return Authority(r.by.Kind) < Authority(KindUser) && slices.ContainsFunc(moved, fact.Stated)
 }
 
 // join makes one history of two. Of two values at one time the one that began later holds, and

@@ -245,3 +245,30 @@ func TestRivalOfADisputeFollowsARename(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A fact whose past a user told keeps its name for an agent: under another one nobody would find what the user said.
+func TestAgentRenamesNothingThatAUserSaid(t *testing.T) {
+	for _, now := range []string{"", "freezes are decided by Ann"} { // what an agent says after it, if anything
+		s, err := Open(t.TempDir(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		user, agent := s.As(Actor{Kind: KindUser}), s.As(Actor{Agent: "codex-1", Kind: KindAgent})
+		if _, err := user.Remember(t.Context(), Assertion{Category: "ops", Key: "freeze", Value: "no deploys", ValidFrom: "2025-11-01", ValidUntil: "2025-11-20"}); err != nil {
+			t.Fatal(err)
+		}
+		if now != "" {
+			if _, err := agent.Remember(t.Context(), Assertion{Category: "ops", Key: "freeze", Value: now}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := Rename(t.Context(), agent, NewName{Category: "ops", Key: "freeze", To: "zzz/x"})
+		if err == nil && !r.Warned() {
+			t.Errorf("%q: %s", now, r.Text())
+		}
+		if r, err := Rename(t.Context(), user, NewName{Category: "ops", Key: "freeze", To: "zzz/x"}); err != nil || r.Warned() {
+			t.Errorf("%q: the user: %s, %v", now, r.Text(), err)
+		}
+	}
+}

@@ -196,16 +196,14 @@ func (s *stores) stay(ctx context.Context, sc op.Scope, projects *project.Regist
 }
 
 // shellProjects is the project of a shell's working directory, if it is known: what an agent names by --project or
-// in its environment is not its own for that.
+// in its environment, a client's variable too, is not its own for that.
 func (s *stores) shellProjects(ctx context.Context, projects *project.Registry) (own []project.Project) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil // it is gone
 	}
-	for _, dir := range append(config.ClientRoots(), dir) {
-		if p, err := projects.Lookup(ctx, dir); err == nil && p.Known && !s.everything(p.Root) {
-			own = append(own, p)
-		}
+	if p, err := projects.Lookup(ctx, dir); err == nil && p.Known && !s.everything(p.Root) {
+		own = append(own, p)
 	}
 	return own
 }

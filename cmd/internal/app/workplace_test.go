@@ -474,6 +474,12 @@ func TestAgentsShellStaysInItsProject(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused(`"cross_project_search" is off`, "--project", theirs, "recall", "customer")
+	for _, name := range []string{"CLAUDE_PROJECT_DIR", "WORKSPACE_FOLDER_PATHS", "CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR"} { // the shell sets it itself
+		t.Setenv(name, theirs)
+		refused(`"cross_project_search" is off`, "--project", theirs, "recall", "customer")
+		refused(`"cross_project_search" is off`, remember...)
+		t.Setenv(name, "")
+	}
 	ran(t, "--project", mine, "remember", "push on fridays", "--category", "workflow", "--key", "push")
 	ran(t, "recall", "customer")
 	t.Setenv("CLAUDECODE", "")
