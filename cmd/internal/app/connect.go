@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"leanctx/agents/session"
@@ -18,6 +19,7 @@ import (
 	"leanctx/cmd/internal/mcpsrv"
 	"leanctx/cmd/internal/op"
 	"leanctx/cmd/internal/web"
+	"leanctx/internal/atomicfile"
 	"leanctx/overview/tree"
 )
 
@@ -40,11 +42,11 @@ func clientTools(r *run) []*op.Tool {
 }
 
 type connection struct {
-	Clients []string `json:"clients,omitempty" arg:"1" jsonschema:"claude-code, codex, gemini, copilot, vscode, cursor, windsurf, opencode, zed, cline, amp, goose"`
-	Scope   string   `json:"scope,omitempty" enum:"user,project,local" jsonschema:"user: all your projects; project: everybody in this project; local: you in this project (default user)"`
-	DryRun  bool     `json:"dry_run,omitempty" jsonschema:"show what would change, change nothing"`
-	URL     string   `json:"url,omitempty" jsonschema:"reach a running lean-ctx serve instead of starting a server: its address, such as http://127.0.0.1:7337; writes into the project's files only"`
-	Token   string   `json:"token,omitempty" jsonschema:"token for --url (default: one for this project alone)"`
+	Clients   []string `json:"clients,omitempty" arg:"1" jsonschema:"claude-code, codex, gemini, copilot, vscode, cursor, windsurf, opencode, zed, cline, amp, goose"`
+	Scope     string   `json:"scope,omitempty" enum:"user,project,local" jsonschema:"user: all your projects; project: everybody in this project; local: you in this project (default user)"`
+	DryRun    bool     `json:"dry_run,omitempty" jsonschema:"show what would change, change nothing"`
+	URL       string   `json:"url,omitempty" jsonschema:"reach a running lean-ctx serve instead of starting a server: its address, such as http://127.0.0.1:7337; writes into the project's files only"`
+	TokenFile string   `json:"token_file,omitempty" jsonschema:"file with a token for --url (default: one for this project alone); other users see the words of a command"`
 }
 
 type disconnection struct {
@@ -92,7 +94,18 @@ func (c clientCommands) remote(ctx context.Context, sc op.Scope, a connection) (
 	if err != nil {
 		return hook.Remote{}, err
 	}
-	remote, err := hook.ParseRemote(a.URL, a.Token, p.Hash)
+	token := ""
+	if a.TokenFile != "" {
+		if err := c.stores.config.Paths(&a.TokenFile); err != nil {
+			return hook.Remote{}, err
+		}
+		text, err := atomicfile.ReadSecret(a.TokenFile)
+		if err != nil {
+			return hook.Remote{}, err
+		}
+		token = strings.TrimSpace(string(text))
+	}
+	remote, err := hook.ParseRemote(a.URL, token, p.Hash)
 	if err == nil && remote.Token == "" {
 		remote.Token, err = web.ProjectToken(c.stores.config.DataDir, cmp.Or(remote.Project(), p.Hash))
 	}

@@ -23,8 +23,8 @@ const module = "leanctx"
 var mayImport = map[string][]string{
 	// floor 0
 	"internal/journal":                      {"internal/atomicfile"},
-	"internal/journal/jetstream":            {"internal/journal", "internal/prose"},
-	"internal/journal/jetstream/natsserver": {"internal/journal/jetstream/teamtls"},
+	"internal/journal/jetstream":            {"internal/atomicfile", "internal/journal", "internal/prose"},
+	"internal/journal/jetstream/natsserver": {"internal/atomicfile", "internal/journal/jetstream/teamtls"},
 	"internal/secret":                       {"internal/prose"}, // what nobody sees
 	"internal/prose":                        {},
 	"internal/refusal":                      {},
@@ -36,7 +36,7 @@ var mayImport = map[string][]string{
 	"internal/atomicfile":                   {},
 	"internal/proctest":                     {},                 // for tests alone
 	"formats":                               {"internal/prose"}, // how hidden characters are shown
-	"formats/foreign":                       {"formats"},
+	"formats/foreign":                       {"formats", "internal/prose"},
 	"formats/plan":                          {"formats"},
 	"formats/okf":                           {"formats"},
 	"formats/transcript":                    {},
@@ -51,7 +51,7 @@ var mayImport = map[string][]string{
 	"knowledge/history":  {"internal/args", "knowledge/verdict", "knowledge", "knowledge/drawing", "knowledge/fact", "knowledge/state", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/replica":  {"internal/atomicfile", "knowledge", "knowledge/fact", "knowledge/reminder", "knowledge/state", "knowledge/verdict", "internal/journal", "internal/prose", "internal/refusal", "formats"},
 	"knowledge/listing":  {"internal/args", "knowledge", "knowledge/drawing", "knowledge/fact", "knowledge/reminder", "knowledge/state", "internal/prose", "internal/refusal", "formats"},
-	"knowledge/transfer": {"internal/args", "internal/atomicfile", "knowledge", "knowledge/listing", "knowledge/replica", "knowledge/fact", "knowledge/state", "knowledge/verdict", "internal/journal", "internal/prose", "internal/refusal", "formats", "formats/foreign", "formats/okf"},
+	"knowledge/transfer": {"internal/args", "internal/atomicfile", "knowledge", "knowledge/listing", "knowledge/reminder", "knowledge/replica", "knowledge/fact", "knowledge/state", "knowledge/verdict", "internal/journal", "internal/prose", "internal/refusal", "formats", "formats/foreign", "formats/okf"},
 	"knowledge/reminder": {"knowledge/fact", "internal/prose", "formats"},
 	"knowledge/meaning":  {"internal/atomicfile", "embed/vectors", "knowledge/fact"},
 	"knowledge/usage":    {"internal/atomicfile", "internal/spool", "knowledge/fact"},

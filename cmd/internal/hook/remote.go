@@ -28,7 +28,7 @@ func ParseRemote(address, token, hash string) (Remote, error) {
 		return Remote{}, &refusal.HintError{Problem: fmt.Sprintf("--url %q is not the address of a server", address), Hint: "give the one that lean-ctx serve prints, such as http://127.0.0.1:7337"}
 	}
 	if ip := net.ParseIP(u.Hostname()); token == "" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return Remote{}, &refusal.HintError{Problem: "--url leads to another machine, whose token is not known here", Hint: "give it with --token"}
+		return Remote{}, &refusal.HintError{Problem: "--url leads to another machine, whose token is not known here", Hint: "give a file with it: --token-file"}
 	}
 	if strings.Trim(u.Path, "/") == "" {
 		u.Path = "/p/" + hash + "/mcp"

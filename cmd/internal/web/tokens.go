@@ -11,12 +11,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -89,7 +87,7 @@ func OwnToken(dataDir string) (string, error) {
 			return "", err
 		}
 	}
-	data, err := readPrivate(path)
+	data, err := atomicfile.ReadSecret(path)
 	if err != nil {
 		return "", err
 	}
@@ -123,14 +121,6 @@ func (t *token) derive(purpose, data string) []byte {
 	return m.Sum(nil)
 }
 
-// private refuses a file with tokens that others may read.
-func private(path string, info fs.FileInfo) error {
-	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf("%s can be read by others (mode %04o): chmod 600 it, and change the tokens if anybody may have read them", path, info.Mode().Perm())
-	}
-	return nil
-}
-
 // minToken is in characters. A shorter one could be guessed.
 const minToken = 16
 
@@ -156,30 +146,6 @@ func newToken(t token, g *op.Grant) *token {
 	t.sum, t.grant, t.Token = sha256.Sum256([]byte(t.Token)), g, ""
 	t.valid, t.revoke = context.WithCancel(context.Background())
 	return &t
-}
-
-// maxTokenFile is in bytes.
-const maxTokenFile = 1 << 20
-
-// readPrivate reads a file with tokens.
-func readPrivate(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err == nil {
-		err = private(path, info)
-	}
-	if err != nil {
-		return nil, err
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxTokenFile+1))
-	if err == nil && len(data) > maxTokenFile {
-		err = fmt.Errorf("%s has more than %d bytes", path, maxTokenFile)
-	}
-	return data, err
 }
 
 func parseTokens(path string, data []byte) (all []*token, err error) {
@@ -267,7 +233,7 @@ func (t *Tokens) refresh() error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	text, err := readPrivate(t.file)
+	text, err := atomicfile.ReadSecret(t.file)
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
 		return err // it is as it was
 	}

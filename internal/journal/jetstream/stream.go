@@ -25,6 +25,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"leanctx/internal/atomicfile"
 	"leanctx/internal/journal"
 	"leanctx/internal/journal/jetstream/teamtls"
 )
@@ -222,7 +223,7 @@ func (s *Stream) connectServer() (*nats.Conn, error) {
 	seed := s.o.NKey
 	var team *teamtls.Authority
 	if s.o.TokenFile != "" {
-		token, err := os.ReadFile(s.o.TokenFile)
+		token, err := atomicfile.ReadSecret(s.o.TokenFile)
 		if err != nil {
 			return nil, err
 		}

@@ -24,6 +24,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nkeys"
 
+	"leanctx/internal/atomicfile"
 	"leanctx/internal/journal/jetstream/teamtls"
 )
 
@@ -84,7 +85,7 @@ func Start(o *Options) (*Server, error) {
 	}
 	secret := ""
 	if o.TokenFile != "" {
-		token, err := os.ReadFile(o.TokenFile)
+		token, err := atomicfile.ReadSecret(o.TokenFile)
 		if err != nil {
 			return nil, err
 		}
