@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -25,6 +26,7 @@ import (
 	"leanctx/knowledge/briefing"
 	"leanctx/knowledge/history"
 	"leanctx/knowledge/transfer"
+	"leanctx/overview/tree"
 	"leanctx/tasks"
 )
 
@@ -95,7 +97,7 @@ func (s *stores) insideProject(ctx context.Context, sc op.Scope, file string, wr
 	}
 	path := filepath.Join(filepath.FromSlash(p.Root), filepath.FromSlash(name))
 	if !write {
-		return path, nil
+		return path, s.readable(ctx, p.Root, name, path)
 	}
 	ours, err := transfer.IsExport(path)
 	if err == nil && !ours {
@@ -106,6 +108,36 @@ func (s *stores) insideProject(ctx context.Context, sc op.Scope, file string, wr
 	}
 	return path, err
 }
+
+// readable refuses a file of a caller of a server that git ignores, and a folder in which there is one: what is
+// not for the repository is not for the memory either, which sync writes there. An export of ours may be read.
+func (s *stores) readable(ctx context.Context, root, name, path string) error {
+	names := []string{name}
+	_ = filepath.WalkDir(path, func(at string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && at != path {
+			if rel, err := filepath.Rel(filepath.FromSlash(root), at); err == nil {
+				names = append(names, filepath.ToSlash(rel))
+			}
+		}
+		if len(names) > maxLooked {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	ignored, err := tree.Ignored(ctx, filepath.FromSlash(root), names, nil)
+	if err != nil {
+		s.logger.Debug("git did not say which files it ignores", "error", err)
+	}
+	for _, one := range ignored {
+		if ours, err := transfer.IsExport(filepath.Join(filepath.FromSlash(root), filepath.FromSlash(one))); err != nil || !ours {
+			return refusal.Argument("file", "file %s is ignored by git, and so no agent's to read into the memory: a person may give it to a command: lean-ctx knowledge import", prose.Clip(prose.Line(one), 80))
+		}
+	}
+	return nil
+}
+
+// maxLooked is of how many files of a folder git is asked.
+const maxLooked = 2_000
 
 // exportFolder is the folder of a project in which a caller of a server may write.
 const exportFolder = "lean-ctx-export"

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -301,6 +302,15 @@ func TestFilesOverMCP(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "far"), path("out")); err != nil {
 		t.Skip(err)
 	}
+	for name, text := range map[string]string{".gitignore": "secret/\n*.local.md\n", "secret/notes.md": "- TOPSECRETVALUE is here\n", "open/a.md": "- a rule\n", "open/b.local.md": "- TOPSECRETVALUE too\n"} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path(name)), 0o700), os.WriteFile(path(name), []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range []string{"secret/notes.md", "secret", "open/b.local.md", "open"} {
+		refusedWith(t, "import "+file, c.call("ctx_knowledge", `{"action":"import","file":"`+file+`"}`), "ignored by git")
+	}
+	c.must("ctx_knowledge", `{"action":"import","file":"open/a.md"}`)
 	for _, action := range []string{"export", "import"} {
 		for _, file := range []string{"../../far/x.json", filepath.Join(dir, "far", "backup.json"), "out/x.json", "/etc/passwd", "sub/.git/config"} {
 			refusedWith(t, action+" "+file, c.call("ctx_knowledge", `{"action":"`+action+`","file":"`+file+`"}`), "file")
