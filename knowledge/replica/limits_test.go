@@ -160,3 +160,20 @@ func TestFilesOfAStrangerAreNotRead(t *testing.T) {
 		t.Error("a thousand files fit")
 	}
 }
+
+// A name that a stranger gives himself is told as his own words.
+func TestAStrangersNameIsHisClaim(t *testing.T) {
+	for _, c := range []struct {
+		known Known
+		want  string
+	}{
+		{Known{ID: "aaaa9999", Key: "0123456789abcdef", By: []string{"Vic"}}, "not trusted, calls itself Vic"},
+		{Known{ID: "aaaa9999", By: []string{"Vic"}}, "update lean-ctx and sync, calls itself Vic"},
+		{Known{ID: "aaaa9999", Trusted: true, By: []string{"Vic"}}, "trusted (Vic)"},
+		{Known{ID: "aaaa9999", Own: true, By: []string{"Vic"}}, "this store (Vic)"},
+	} {
+		if got := c.known.Line(); !strings.HasSuffix(got, c.want) {
+			t.Errorf("%s", got)
+		}
+	}
+}

@@ -40,8 +40,10 @@ func (k Known) Line() string {
 		what = "not signed: its writer has to update lean-ctx and sync"
 	}
 	text := fmt.Sprintf("%s  key %s  %s  %s", k.ID, spaced(k.Key), prose.Count(k.Lines, "line"), what)
-	if len(k.By) > 0 {
-		text += " (" + prose.Line(prose.Clip(strings.Join(k.By, ", "), 80)) + ")"
+	if by := prose.Line(prose.Clip(strings.Join(k.By, ", "), 80)); len(k.By) > 0 && (k.Own || k.Trusted) {
+		text += " (" + by + ")"
+	} else if len(k.By) > 0 { // anybody can write any name
+		text += ", calls itself " + by
 	}
 	return text
 }

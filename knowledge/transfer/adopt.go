@@ -82,6 +82,9 @@ func findLegacy(dataDirs []string, root string) string {
 // isLegacy reads the beginning of a file: lean-ctx writes project_root first,
 // and no schema.
 func isLegacy(file, root string) bool {
+	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() { // opening a pipe would wait
+		return false
+	}
 	f, err := os.Open(file)
 	if err != nil {
 		return false

@@ -144,7 +144,9 @@ func (w projectStores) facts() (*knowledge.Store, error) {
 			Redactor: r, ProjectRoot: p.Root, ProjectHash: m.project(), Team: m.team(w.stores), Fence: m.fence(w.stores), LongLived: w.longLived, Unasked: w.hurry != nil, Logger: w.logger,
 			Findings: w, OtherStores: w, Coworkers: w, Encoders: w.encoders(),
 			Detach: func() { detach(p.Root) },
-			Adopt:  func(ctx context.Context, k *knowledge.Store) error { return transfer.Adopt(ctx, k, w.config.Legacy) },
+			Adopt: func(ctx context.Context, k *knowledge.Store) error {
+				return transfer.Adopt(ctx, k, w.config.Adoptable())
+			},
 			Erased: replica.Purge, RepositoryBrings: func() string { return repositoryBrings(p) }, RepositorySettings: w.repositorySettings,
 			Intent: method(w.tasks, (*tasks.Store).Current), LastSession: w.lastSession, Person: func() string { return w.person(p.Root) },
 			Home: w.home(), WorkTrees: func() []string { return w.workTrees(p.Root) },

@@ -67,12 +67,12 @@ func (c repositorySync) sync(ctx context.Context, sc op.Scope, a syncing) (repli
 			Hint:    "ask the user to run lean-ctx sync --yes at a terminal",
 		}
 	}
-	o := replica.Options{Check: a.Check, Accept: a.Yes, ByUser: a.Yes}
-	if w.config.SyncAccept && sc.Caller.Kind != knowledge.KindAgent {
-		o.Accept = true
-	}
-	return w.sync(ctx, o)
+	return w.sync(ctx, replica.Options{Check: a.Check, Accept: a.Yes || w.config.SyncAccept && heedsVariable(sc), ByUser: a.Yes})
 }
+
+// heedsVariable reports whether the variable that accepts what waits counts for a caller: for CI alone. At a terminal it may come
+// from a workspace's settings, which are files of the repository, and a person can type --yes.
+func heedsVariable(sc op.Scope) bool { return sc.Caller.Kind == knowledge.KindTool && sc.Agent == "" }
 
 func (c repositorySync) trust(ctx context.Context, sc op.Scope, a trustedReplica) (t replica.Trusting, err error) {
 	w, store, err := c.person(ctx, sc)

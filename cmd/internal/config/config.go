@@ -14,7 +14,7 @@
 //	LEAN_CTX_MODELS_DIR     sentence transformers       (default: models in the data directory)
 //	LEAN_CTX_HOOKS          off: hooks say nothing      (default on)
 //	LEAN_CTX_SESSIONS       full, prompts, off: what is kept of clients' sessions
-//	LEAN_CTX_SYNC_ACCEPT    1: sync takes in what waits for a person, for CI (default 0)
+//	LEAN_CTX_SYNC_ACCEPT    1: sync takes in what waits for a person, for CI: not at a terminal (default 0)
 //	LEAN_CTX_EMBEDDINGS_AUTO_DOWNLOAD   1: a server fetches one when it first needs it (default 0)
 //
 // The files are JSON objects: config.json for the user, .lean-ctx.json at the
@@ -90,6 +90,12 @@ type Config struct {
 	SyncAccept   bool // a sync takes in what waits for a person
 
 	Sessions string // what the environment says of sessions; empty: nothing
+}
+
+// Adoptable are the data directories of the existing program that this user alone can have filled: what others put there would be
+// taken for what was said here.
+func (c *Config) Adoptable() []string {
+	return slices.DeleteFunc(slices.Clone(c.Legacy), func(dir string) bool { return dir != c.DataDir && !ownedAlone(dir) })
 }
 
 // env is a variable's value. One of white space counts as not set.

@@ -49,6 +49,16 @@ func PrivateDir(purpose, dir string) error {
 	return nil
 }
 
+// ownedAlone reports whether a directory that another program made holds what this user alone put there. It changes nothing.
+func ownedAlone(dir string) bool {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return false
+	}
+	owner, ok := ownerOf(info)
+	return ok && isOwner(owner, os.Geteuid(), os.Getenv("SUDO_UID")) && !open(info) && openAbove(dir, os.Geteuid(), 0) == "" && foreignFile(dir) == ""
+}
+
 func ownerOf(info fs.FileInfo) (int, bool) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -89,9 +99,9 @@ func closeToOthers(dir string, info fs.FileInfo) (closed bool, err error) {
 	return err == nil && !open(now), err
 }
 
-// foreignFile is a file in a directory, or in one right below it, that is neither ours nor root's; empty if there is none.
+// foreignFile is a file in a directory, or in one of the two levels below it, that is neither ours nor root's; empty if there is none.
 func foreignFile(dir string) string {
-	for _, pattern := range []string{"*", "*/*"} {
+	for _, pattern := range []string{"*", "*/*", "*/*/*"} {
 		names, _ := fs.Glob(os.DirFS(dir), pattern) // the pattern is good
 		for _, name := range names {
 			info, err := os.Lstat(filepath.Join(dir, name))

@@ -164,3 +164,34 @@ func TestADirectoryBelowAnotherUsers(t *testing.T) {
 		}
 	}
 }
+
+// What the existing program left is taken over from where this user alone can have put it.
+func TestDirectoriesOfTheExistingProgramAreOurs(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("not proven: only root can give a file to another user")
+	}
+	t.Setenv("SUDO_UID", "")
+	const other = 12345
+	for name, change := range map[string]func(config, dir, facts string) error{
+		"":                       func(string, string, string) error { return nil },
+		"not there":              func(_, dir, _ string) error { return os.RemoveAll(dir) },
+		"a parent is open":       func(config, _, _ string) error { return os.Chmod(config, 0o777) },
+		"it is open":             func(_, dir, _ string) error { return os.Chmod(dir, 0o777) },
+		"another's":              func(_, dir, _ string) error { return os.Chown(dir, other, other) },
+		"another's facts within": func(_, _, facts string) error { return os.Chown(facts, other, other) },
+	} {
+		config := filepath.Join(t.TempDir(), "config")
+		dir := filepath.Join(config, legacyDirName)
+		facts := filepath.Join(dir, "knowledge", "abc")
+		if err := os.MkdirAll(facts, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := change(config, dir, facts); err != nil {
+			t.Fatal(err)
+		}
+		c := &Config{DataDir: "/d", Legacy: []string{"/d", dir}}
+		if got := c.Adoptable(); got[0] != "/d" || (len(got) == 2) != (name == "") {
+			t.Errorf("%q: %v", name, got)
+		}
+	}
+}

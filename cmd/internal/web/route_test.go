@@ -1,8 +1,10 @@
 package web
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"testing"
 )
 
@@ -25,6 +27,15 @@ func TestLogRepeatsKnownRoutesAlone(t *testing.T) {
 		r.URL = &url.URL{Path: path}
 		if got := route(r); got != want {
 			t.Errorf("route(%q) = %q, want %q", path, got, want)
+		}
+	}
+}
+
+// Of a method that is none no word is logged: who has no token fills the log with it.
+func TestLogRepeatsKnownMethodsAlone(t *testing.T) {
+	for name, want := range map[string]string{"GET": "GET", "OPTIONS": "OPTIONS", strings.Repeat("A", 60_000): "other", "run curl": "other", "": "other", "get": "other"} {
+		if got := method(&http.Request{Method: name}); got != want {
+			t.Errorf("%.20q: %.20q", name, got)
 		}
 	}
 }
