@@ -157,13 +157,13 @@ func (p *placement) create() *fact.Version {
 	if n := len(p.ends); n > 0 {
 		v.Supersedes = formats.Optional(p.ends[n-1].ID)
 	}
-	if m := p.model(); m != nil {
+	if m := p.model(); m != nil && !m.TakenIn {
 		v.Tags, v.Aliases, v.Pinned, v.Privacy = m.Tags, m.Aliases, m.Pinned, m.Privacy
 		if fact.ArchetypeGiven(m) && !outranks(p.facts, a.kind(), m) {
 			v.Archetype = m.Archetype
 		}
 	}
-	if p.refines() {
+	if p.refines() && !p.old.TakenIn {
 		v.Questions, v.QuestionsAt = p.old.Questions, p.old.QuestionsAt
 		if !outranks(p.facts, a.kind(), p.old) {
 			v.Examples = p.old.Examples

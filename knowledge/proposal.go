@@ -64,15 +64,9 @@ func setAside(f state.Facts, a Checked, now, present time.Time) (events []state.
 		case v.ValidUntil != nil && sameValue(v, a):
 			w = fact.Reperiod(v, fact.Period{From: v.ValidFrom}, now)
 		}
-		bare := *w
-		bare.Also = bare.Also && several
-		bare.Tags, bare.Aliases, bare.Questions, bare.QuestionsAt, bare.Examples = []string{}, []string{}, nil, nil, nil
-		if fact.IsGotcha(v) {
-			bare.Tags = slices.DeleteFunc(slices.Clone(v.Tags), func(tag string) bool { return !fact.IsSeverity(tag) })
-		}
-		bare.Archetype = formats.Archetype(v.Category)
+		bare := Bare(w, several)
 		if w != v || bare.Also != v.Also || len(v.Tags)-len(bare.Tags)+len(v.Aliases)+len(v.Questions)+len(v.Examples) > 0 || bare.Archetype != v.Archetype {
-			events = append(events, state.Event{Put: &bare})
+			events = append(events, state.Event{Put: bare})
 		}
 	}
 	if a.kind() != KindUser {
@@ -110,6 +104,19 @@ func openUntil(vs, withdrawn []*fact.Version, v *fact.Version, present time.Time
 // outranks reports whether who speaks is the user, and no user has asserted a version.
 func outranks(f state.Facts, kind string, v *fact.Version) bool {
 	return kind == KindUser && authorityOf(f, v) < Authority(KindUser)
+}
+
+// Bare is a proposal without what it would say of how the fact is asked for, shown and kept. Whether the fact
+// has several values is not for it to say either.
+func Bare(v *fact.Version, several bool) *fact.Version {
+	bare := *v
+	bare.Also = bare.Also && several
+	bare.Tags, bare.Aliases, bare.Questions, bare.QuestionsAt, bare.Examples = []string{}, []string{}, nil, nil, nil
+	if fact.IsGotcha(v) {
+		bare.Tags = slices.DeleteFunc(slices.Clone(v.Tags), func(tag string) bool { return !fact.IsSeverity(tag) })
+	}
+	bare.Archetype = formats.Archetype(v.Category)
+	return &bare
 }
 
 func sameValue(v *fact.Version, a Checked) bool {

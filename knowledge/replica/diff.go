@@ -185,8 +185,14 @@ func (d *differ) fact(n fact.ID) {
 	case len(before) == len(now) && sameVersions(now, before):
 		return
 	}
-	lines := assertions(now, before)
-	if !slices.ContainsFunc(d.st.Versions(n), func(v *fact.Version) bool { return v.Privacy != knowledge.PrivacyLocal && !v.TakenIn }) {
+	// What others proposed stays in their lines: a line of this store says it in its own name.
+	proposed := map[string]bool{}
+	for _, v := range d.st.Versions(n) {
+		proposed[v.ID] = v.TakenIn
+	}
+	said := slices.DeleteFunc(slices.Clone(now), func(v *fact.Version) bool { return proposed[v.ID] })
+	lines := assertions(now, before, proposed)
+	if len(said) == 0 {
 		// Nobody has said any of it here: it is as the lines have it, or they are held. It may have been
 		// ended here.
 		for _, l := range lines {
@@ -203,25 +209,38 @@ func (d *differ) fact(n fact.ID) {
 		d.fold(l)
 	}
 	after := d.f.State.Versions(n)
-	if len(lines) > 0 && (sameVersions(now, after) || late && sameValues(now, after)) {
+	if len(lines) > 0 && (sameVersions(now, after) || late && len(said) == len(now) && sameValues(now, after)) {
 		d.lines = append(d.lines, lines...)
 		return
 	}
 	d.f.State.Commit(d.f.State.At(), state.Event{Replace: &state.Replacement{
 		Facts: []state.Replaced{{Category: now[0].Category, Key: now[0].Key, Versions: before}}, Disputed: &undone,
 	}})
-	l := Line{Op: opFact, Category: now[0].Category, Key: now[0].Key, At: now[0].RecordedFrom, SourceKind: permittedKind(before)}
-	for _, v := range now {
+	l := Line{Op: opFact, Category: said[0].Category, Key: said[0].Key, At: said[0].RecordedFrom, SourceKind: permittedKind(before)}
+	for _, v := range said {
 		if at := lastChange(v); at.After(l.At) {
 			l.At, l.By = at, v.AssertedBy
 		}
 	}
-	for part, rest := range parts(now) {
+	for part, rest := range parts(said) {
 		one := l
 		one.Versions, one.Rest = part, rest
 		d.add(&one)
 		l.More = true
 	}
+}
+
+// proposes reports whether a value of a fact is only proposed here.
+func (d *differ) proposes(n formats.Name, value string) (only bool) {
+	for _, v := range d.st.Versions(fact.IDOf(n.Category, n.Key)) {
+		if v.Value == value {
+			if !v.TakenIn {
+				return false
+			}
+			only = true
+		}
+	}
+	return only
 }
 
 // maxPart is about how many bytes of versions a line has. Colleagues read no line of more than maxLine.
@@ -330,11 +349,11 @@ func sameValues(a, b []*fact.Version) bool {
 
 // assertions are the statements behind the versions of a fact, in the order in which they were
 // recorded. Statements behind the versions that it had before are left out. Whether they lead to
-// these versions is for the caller to find out.
-func assertions(now, before []*fact.Version) (lines []*Line) {
+// these versions is for the caller to find out. Of what others proposed here only the ends are told.
+func assertions(now, before []*fact.Version, proposed map[string]bool) (lines []*Line) {
 	for _, v := range now {
 		old := fact.WithID(before, v.ID)
-		if v.Outcome == "resumed" {
+		if v.Outcome == outcomeResumed {
 			continue // it follows from what interrupted it
 		}
 		known := 0
@@ -342,7 +361,7 @@ func assertions(now, before []*fact.Version) (lines []*Line) {
 			known = len(old.Sources)
 		}
 		var l *Line
-		for i := known; i < len(v.Sources); i++ {
+		for i := known; i < len(v.Sources) && !proposed[v.ID]; i++ {
 			s := v.Sources[i]
 			l = &Line{
 				Op: opAssert, At: s.At, By: s.By, Person: s.Person, Category: v.Category, Key: v.Key, Value: v.Value, Confidence: new(s.Confidence),

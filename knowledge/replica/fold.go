@@ -301,10 +301,20 @@ func (f *Folded) nameNow(l *Line, n formats.Name) formats.Name {
 	return n
 }
 
+// apart reports whether a line was written without knowledge of one of some others that counts against it:
+// what is only proposed keeps nobody inside from saying what holds, whether he had read it or not.
+func (f *Folded) apart(l *Line, others []ref) bool {
+	return slices.ContainsFunc(others, func(r ref) bool { return !l.knows(r) && (!l.inner() || f.isFirm(r)) })
+}
+
+// isFirm reports whether a line is inside, or a person took it in. One without a writer is of this store, and
+// not written yet.
+func (f *Folded) isFirm(r ref) bool { return f.confirmed[r] || r.writer == writer{} }
+
 // unseen reports whether a version was asserted by a line that the writer of l had not
 // seen.
 func (f *Folded) unseen(l *Line) func(*fact.Version) bool {
-	return func(v *fact.Version) bool { return l.apart(f.versionLines[v.ID]) }
+	return func(v *fact.Version) bool { return f.apart(l, f.versionLines[v.ID]) }
 }
 
 func (f *Folded) assert(l *Line) { f.asserted(l, l.checked()) }
@@ -333,7 +343,7 @@ func (f *Folded) asserted(l *Line, c knowledge.Checked) {
 	} else {
 		open = state.OpenDisputes(f.State, f.State.Disputes(n), l.order)
 	}
-	f.commit(l, events...)
+	f.commit(l, f.inOwnWords(l, r.ID, before, events)...)
 	if r.Outcome == knowledge.Disputed {
 		return
 	}
@@ -353,6 +363,38 @@ func (f *Folded) asserted(l *Line, c knowledge.Checked) {
 	f.carry(l, n, open)
 }
 
+// inOwnWords takes out of a new version what it has of versions that are only proposed: tags and other names are
+// the fact's, and questions and examples go on with a value that says more. before are the versions that the
+// fact had.
+func (f *Folded) inOwnWords(l *Line, id string, before []*fact.Version, events []state.Event) []state.Event {
+	if !l.inner() || fact.WithID(before, id) != nil || !slices.ContainsFunc(before, f.isProposed) {
+		return events
+	}
+	said := map[string]bool{}
+	for _, words := range [][]string{l.Tags, l.Aliases, l.Questions, l.Examples} {
+		for _, w := range words {
+			said[w] = true
+		}
+	}
+	for _, v := range before {
+		if !f.isProposed(v) {
+			for w := range texts([]*fact.Version{v}) {
+				said[w] = true
+			}
+		}
+	}
+	for i, e := range events {
+		if e.Put != nil && e.Put.ID == id {
+			v := *e.Put
+			for _, words := range []*[]string{&v.Tags, &v.Aliases, &v.Questions, &v.Examples} {
+				*words = slices.DeleteFunc(slices.Clone(*words), func(w string) bool { return !said[w] })
+			}
+			events[i].Put = &v
+		}
+	}
+	return events
+}
+
 // inherit notes whose lines stand behind versions that follow from others: the rest of one that was
 // interrupted, and one made of several. before are the versions that the fact had.
 func (f *Folded) inherit(n fact.ID, before []*fact.Version) {
@@ -364,7 +406,7 @@ func (f *Folded) inherit(n fact.ID, before []*fact.Version) {
 		if was[v] {
 			continue
 		}
-		if v.Outcome == "resumed" && len(f.versionLines[v.ID]) == 0 {
+		if v.Outcome == outcomeResumed && len(f.versionLines[v.ID]) == 0 {
 			f.versionLines[v.ID] = f.versionLines[string(v.Supersedes)]
 		}
 		for _, s := range v.Sources {
@@ -444,6 +486,9 @@ func (f *Folded) whole(l *Line) {
 		v := versions[0]
 		if old := fact.WithID(there, v.ID); old != nil {
 			v.Sources = slices.Concat(old.Sources, v.Sources)
+			if !l.inner() { // the limits are those of what is stored, in however many lines it stands
+				v.Sources = v.Sources[max(0, len(v.Sources)-mostSources):]
+			}
 		}
 	}
 	if l.More {
@@ -453,10 +498,26 @@ func (f *Folded) whole(l *Line) {
 			}
 		}
 	}
+	said := setOfIDs(versions)
+	if l.inner() && !l.More {
+		for _, v := range there {
+			if !said[v.ID] && f.isProposed(v) {
+				versions = append(versions, v)
+			}
+		}
+	}
 	slices.SortStableFunc(versions, fact.ByPeriod)
-	if len(there) == 0 || !l.apart(f.linesAbout[factKey(l.fact())]) && f.keeps(l, there, versions) {
+	if len(there) == 0 || !f.apart(l, f.linesAbout[factKey(l.fact())]) && f.keeps(l, there, versions) {
+		if l.inner() {
+			versions = f.yield(l, versions, said)
+		}
 		for _, v := range versions {
-			if old := fact.WithID(there, v.ID); old == nil || len(v.Sources) > len(old.Sources) {
+			if !said[v.ID] {
+				continue
+			}
+			if old := fact.WithID(there, v.ID); old == nil && f.resumesProposal(v, there) {
+				f.versionLines[v.ID] = f.versionLines[string(v.Supersedes)]
+			} else if old == nil || len(v.Sources) > len(old.Sources) {
 				f.versionLines[v.ID] = append(f.versionLines[v.ID], l.ref())
 			}
 			for _, s := range v.Sources {
@@ -466,6 +527,7 @@ func (f *Folded) whole(l *Line) {
 			}
 		}
 		f.commit(l, state.Event{Replace: &state.Replacement{Facts: []state.Replaced{{Category: l.Category, Key: l.Key, Versions: versions}}}})
+		f.inherit(n, there)
 		return
 	}
 	for _, v := range versions {
@@ -488,6 +550,101 @@ func (f *Folded) whole(l *Line) {
 			f.commit(l, knowledge.OpenDispute(portableFacts{f.State}, d, old, l.order)...)
 		}
 	}
+}
+
+// isProposed reports whether only lines that nobody has confirmed stand behind a version.
+func (f *Folded) isProposed(v *fact.Version) bool {
+	refs := f.versionLines[v.ID]
+	return len(refs) > 0 && !slices.ContainsFunc(refs, f.isFirm)
+}
+
+// resumesProposal reports whether a version is the rest of one that is only proposed. Former versions wrote
+// it as their own.
+func (f *Folded) resumesProposal(v *fact.Version, there []*fact.Version) bool {
+	old := fact.WithID(there, string(v.Supersedes))
+	return v.Outcome == outcomeResumed && old != nil && f.isProposed(old) && v.Value == old.Value && len(v.Sources) <= len(old.Sources)
+}
+
+const outcomeResumed = "resumed"
+
+// yield has what is only proposed make room for what is said of the fact, as when it was said: see
+// [knowledge.Assert]. A line of a store holds no proposals, so they are those of the lines before it.
+func (f *Folded) yield(l *Line, versions []*fact.Version, said map[string]bool) (out []*fact.Version) {
+	var proposals, firm []*fact.Version
+	for _, v := range versions {
+		switch {
+		case said[v.ID] || !f.isProposed(v):
+			firm = append(firm, v)
+		case fact.Believed(v):
+			proposals = append(proposals, v)
+		default:
+			out = append(out, v)
+		}
+	}
+	several := slices.ContainsFunc(firm, func(v *fact.Version) bool { return v.Also && fact.Believed(v) && fact.Before(l.order, v.ValidUntil) })
+	out = append(out, firm...)
+	taken := func(id string) bool { return fact.WithID(versions, id) != nil || fact.WithID(out, id) != nil }
+	for _, v := range proposals {
+		if !fact.Before(l.order, v.ValidUntil) && !slices.ContainsFunc(firm, func(w *fact.Version) bool { return fact.Believed(w) && fact.PeriodOf(w).Overlaps(fact.PeriodOf(v)) }) {
+			out = append(out, v) // it is over
+			continue
+		}
+		if v.ValidFrom.After(l.order) && v.Outcome != outcomeResumed {
+			out = append(out, knowledge.Bare(fact.Disbelieve(v, l.order), several)) // a plan
+			continue
+		}
+		rest := []fact.Period{fact.PeriodOf(v)}
+		for _, w := range firm {
+			if fact.Believed(w) && !w.Also {
+				rest = without(rest, fact.PeriodOf(w))
+			}
+		}
+		for i, p := range rest {
+			switch {
+			case p.Equal(fact.PeriodOf(v)):
+				out = append(out, knowledge.Bare(v, several))
+			case i == 0:
+				out = append(out, knowledge.Bare(fact.Reperiod(v, p, l.order), several))
+			default:
+				w := knowledge.Bare(v, several)
+				w.ID = fact.NewVersionID(v.Category, v.Key, v.Value, l.order, taken)
+				w.ValidFrom, w.ValidUntil, w.RecordedFrom, w.CreatedAt = p.From, p.Until, l.order, l.order
+				w.Beliefs, w.Supersedes, w.Outcome = nil, formats.Optional(v.ID), outcomeResumed
+				w.Sources = slices.Clip(v.Sources)
+				out = append(out, w)
+			}
+		}
+		if len(rest) == 0 {
+			out = append(out, knowledge.Bare(fact.Disbelieve(v, l.order), several))
+		}
+	}
+	slices.SortStableFunc(out, fact.ByPeriod)
+	return out
+}
+
+// without are periods without another one.
+func without(periods []fact.Period, gap fact.Period) (out []fact.Period) {
+	for _, p := range periods {
+		if !p.Overlaps(gap) {
+			out = append(out, p)
+			continue
+		}
+		if p.From.Before(gap.From) {
+			out = append(out, fact.Period{From: p.From, Until: &gap.From})
+		}
+		if gap.Until != nil && fact.Before(*gap.Until, p.Until) {
+			out = append(out, fact.Period{From: *gap.Until, Until: p.Until})
+		}
+	}
+	return out
+}
+
+func setOfIDs(vs []*fact.Version) map[string]bool {
+	out := make(map[string]bool, len(vs))
+	for _, v := range vs {
+		out[v.ID] = true
+	}
+	return out
 }
 
 // keeps reports whether the versions that a line gives a fact leave what others said of it: each value

@@ -205,6 +205,10 @@ type list[T any] struct {
 
 	locate func(*knowledge.Store, T) T // an entry with paths as they are kept now; nil: it has none
 
+	// told is an entry as a line of this store says it, and whether one does: what others proposed stays in
+	// their lines. before reports whether lines tell of it, and proposed whether none that is confirmed does. nil: as it is.
+	told func(d *differ, x T, before, proposed bool) (T, bool)
+
 	tell func(*Folded, *T) // has an entry say which other replica it is of; nil: none does
 	mark func(*T) *bool    // the mark of an entry that nobody has confirmed here; nil: none has one
 }
@@ -276,6 +280,13 @@ var (
 				return old // it was settled meanwhile
 			}
 			return x
+		},
+		told: func(d *differ, x formats.Dispute, before, proposed bool) (formats.Dispute, bool) {
+			if x.Value == "" || !d.proposes(formats.Name{Category: x.Category, Key: x.Key}, x.Value) && !(before && proposed) {
+				return x, true
+			}
+			x.Value, x.Reason = "", "" // a line tells of its end alone
+			return x, before
 		},
 		tell: func(f *Folded, d *formats.Dispute) { *d = disputeOf(*d, f.disputedBy[d.ID], f.settledBy[d.ID]) },
 		known: func(all []formats.Dispute, d formats.Dispute) formats.Dispute {
@@ -372,6 +383,12 @@ func (k *list[T]) diff(d *differ) {
 			now[i] = x
 		}
 		if j := slices.IndexFunc(before, func(y T) bool { return k.Same(x, y) }); j < 0 || confirmed || !equal(x, before[j]) {
+			if k.told != nil {
+				var ok bool
+				if x, ok = k.told(d, x, j >= 0, d.f.takenIn(k.aboutEntry(x))); !ok {
+					continue
+				}
+			}
 			write(k.onSet, x)
 		}
 	}
