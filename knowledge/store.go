@@ -371,6 +371,17 @@ func (s *Store) Settle(ctx context.Context, progress func(done int)) {
 	}
 }
 
+// SettleBehind does it where the index lacks more than so many facts of those that the store has.
+func (s *Store) SettleBehind(ctx context.Context, facts, most int) {
+	behind := facts > most
+	if s.log.HasIndex() {
+		behind = s.OpenIndex(ctx) == nil && s.log.IndexStatus().Pending > most
+	}
+	if behind && !s.log.IndexStatus().Newer {
+		s.Settle(ctx, nil)
+	}
+}
+
 // derive brings index and vectors up to date. What a newer version of the program wrote stays as it is.
 func derive(ctx context.Context, s *Store, progress func(done int)) error {
 	err := s.log.Sync(ctx, syncTail, progress)

@@ -1,8 +1,10 @@
 package listing
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,6 +45,9 @@ type StoreStatus struct {
 
 	settings []string // of the repository, that do not count
 }
+
+// maxStatusRooms is how many rooms a status names.
+const maxStatusRooms = 30
 
 // Status counts facts, rooms and bytes.
 func Status(ctx context.Context, s *knowledge.Store, q knowledge.Examining) (StoreStatus, error) {
@@ -107,11 +112,17 @@ func (r StoreStatus) TextIn(call prose.Syntax) string {
 		fmt.Fprintf(&b, "\nLast updated: %s", r.UpdatedAt.Format("2006-01-02 15:04 UTC"))
 	}
 	if len(r.Rooms) > 0 {
-		rooms := make([]string, len(r.Rooms))
-		for i, room := range r.Rooms {
+		// Anybody can propose any number of rooms: those with something confirmed come first.
+		all := slices.Clone(r.Rooms)
+		slices.SortStableFunc(all, func(a, b Room) int { return cmp.Compare(len(a.mark()), len(b.mark())) })
+		rooms := make([]string, min(len(all), maxStatusRooms))
+		for i, room := range all[:len(rooms)] {
 			rooms[i] = fmt.Sprintf("%s%s(%d)", prose.Name(room.Category), room.mark(), room.Facts)
 		}
 		fmt.Fprintf(&b, "\nRooms: %s", strings.Join(rooms, ", "))
+		if n := len(all) - len(rooms); n > 0 {
+			fmt.Fprintf(&b, " and %d more: %s", n, call("rooms"))
+		}
 	}
 	fmt.Fprintf(&b, "\nStore: %s (%s, snapshot %d bytes, journal %d bytes)", r.Dir, prose.Count(int(r.Commits), "commit"), r.Snapshot, r.Journal)
 	if r.Overgrown {

@@ -304,6 +304,7 @@ var (
 		diff(*differ)
 		replace(to *state.Replacement, f *Folded, st *state.State, always bool)
 		changes(now, then *state.State, tell func(subject, name, what string))
+		ofUser(now *state.State, subject string) bool
 	}{&relations, &reminders, &judged, &disputes}
 )
 

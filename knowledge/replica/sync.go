@@ -28,7 +28,7 @@ type Options struct {
 	Project Project // as it is recognised in its clones
 	Check   bool    // only say whether there is something to do
 	Accept  bool    // also take in what waits for a person
-	ByUser  bool    // a person accepts it, so that it bears no mark
+	ByUser  bool    // a person accepts it, so that it bears no mark: what the answer names, and no more
 	By      string  // who accepts
 
 	// Redact takes secrets out of the lines of others. It has no rule of the repository: a branch that changes what a line says
@@ -54,7 +54,8 @@ type Report struct {
 	Warnings []string `json:"warnings,omitempty"`
 	Check    bool     `json:"check,omitempty"`
 
-	file string
+	file  string
+	shown int // how many of those that wait are named
 }
 
 // Found reports whether a check found something to do.
@@ -119,7 +120,9 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 	before := readMemo(s.Dir())
 	r, as, ok, err := settled(ctx, s, files, before)
 	if ok || err != nil {
-		r.Check, r.Warnings = o.Check, warnings
+		if r.Check, r.Warnings = o.Check, warnings; ok && !o.Check {
+			s.SettleBehind(ctx, r.Facts, manyLines)
+		}
 		return r, err
 	}
 	redact := s.Redact
@@ -194,13 +197,13 @@ func Sync(ctx context.Context, s *knowledge.Store, o Options) (Report, error) {
 	if len(r.Warnings)+len(r.Waiting)+len(r.Local) == 0 {
 		m.write(s.Dir())
 	}
-	if r.TakenIn >= manyLines {
-		s.Settle(ctx, nil) // else each command and hook reads them all until a server has lived long enough
-	}
+	// Else each command and hook reads them all until a server has lived long enough. The one that took them in
+	// may have been ended before it got here.
+	s.SettleBehind(ctx, r.Facts, manyLines)
 	return r, nil
 }
 
-// manyLines is how many lines that were taken in are too many for a hook to read without an index.
+// manyLines is how many facts are too many for a hook to read without an index.
 const manyLines = 500
 
 // maxPlans is how often a sync plans, if others write meanwhile.
@@ -810,8 +813,8 @@ func (p *plan) fold(h home, o Options) error {
 		if p.trusted.stopped() {
 			return p.ctx.Err()
 		}
-		waiting, accept := p.folded.waiting(p.trusted, h)
-		if p.report.Waiting = waiting; asked || len(waiting) == 0 || !o.Accept || o.Check { // what follows from it was not named
+		waiting, named, accept := p.folded.waiting(p.trusted, h, o.Accept && !o.ByUser)
+		if p.report.Waiting, p.report.shown = waiting, named; asked || len(waiting) == 0 || !o.Accept || o.Check { // what follows from it was not named
 			break
 		}
 		line := Line{At: p.folded.at, By: o.By, SourceKind: knowledge.KindTool}
@@ -826,7 +829,7 @@ func (p *plan) fold(h home, o Options) error {
 			return err
 		}
 		p.ours = append(p.ours, more...)
-		p.report.Accepted, p.report.Waiting = append(p.report.Accepted, waiting...), nil
+		p.report.Accepted, p.report.Waiting = append(p.report.Accepted, waiting[:named]...), nil
 	}
 	if n := len(p.folded.Over); n > 0 {
 		signed := ""

@@ -20,6 +20,10 @@ type Waiting struct {
 	Replicas []string `json:"replicas"`         // whose lines they are
 	Signed   string   `json:"signed,omitempty"` // the first of them whose lines are signed: it can be trusted
 	By       string   `json:"by,omitempty"`
+
+	OfUser bool `json:"of_user,omitempty"` // what a user said would change
+
+	subject string
 }
 
 // Line is the change as one line of an answer.
@@ -31,12 +35,12 @@ func (w Waiting) Line() string {
 	return fmt.Sprintf("%s %s (%s)", w.Fact, w.Change, by)
 }
 
-// waiting finds what the held lines would change. accept are the lines that have to be accepted
-// for it, those about the same facts included. Held lines that would change nothing wait for
-// nobody.
-func (f *Folded) waiting(t *trust, h home) (out []Waiting, accept []*Line) {
+// waiting finds what the held lines would change: first what a user said, then the rest by name. accept are the
+// lines that have to be accepted for the first ones, those about the same facts included: as many as an answer
+// names, or all. Held lines that would change nothing wait for nobody.
+func (f *Folded) waiting(t *trust, h home, all bool) (out []Waiting, first int, accept []*Line) {
 	if len(f.Held) == len(f.Over)+len(f.Home) {
-		return nil, nil
+		return nil, 0, nil
 	}
 	over := setOf(slices.Concat(f.Over, f.Home))
 	looked := func(lines []*Line) []*Line {
@@ -51,17 +55,21 @@ func (f *Folded) waiting(t *trust, h home) (out []Waiting, accept []*Line) {
 	then := foldAs(about, t)
 	changed := map[string]string{} // by subject
 	shown := map[string]string{}
+	users := map[string]bool{}
 	for _, n := range names(now.State, then.State) {
 		s := factSubject(state.ErasedName(n))
 		if what := f.change(n, now, then); what != "" && !h.names[s] {
 			changed[s] = what
-			vs := slices.Concat(now.State.Versions(n), then.State.Versions(n))
+			was := now.State.Versions(n)
+			users[s] = slices.ContainsFunc(was, func(v *fact.Version) bool { return fact.Believed(v) && !now.isProposed(v) && fact.UsersAlone(v) })
+			vs := slices.Concat(was, then.State.Versions(n))
 			shown[s] = "[" + prose.Name(vs[0].Category) + "/" + prose.Name(vs[0].Key) + "]"
 		}
 	}
 	for _, k := range lists {
 		k.changes(now.State, then.State, func(subject, name, what string) {
 			changed[subject], shown[subject] = what, name
+			users[subject] = k.ofUser(now.State, subject)
 		})
 	}
 	// A subject whose own lines are not held may still change by way of another.
@@ -73,14 +81,17 @@ func (f *Folded) waiting(t *trust, h home) (out []Waiting, accept []*Line) {
 			}
 		}
 	}
-	reach := map[*Line]bool{}
+	reach := map[*Line]map[string]string{} // by a line: the subjects that change by way of it
 	for _, s := range slices.Sorted(maps.Keys(changed)) {
-		w := Waiting{Fact: shown[s], Change: changed[s]}
+		w := Waiting{Fact: shown[s], Change: changed[s], OfUser: users[s], subject: s}
 		if w.add(direct[s]); len(w.Replicas) == 0 {
 			for _, l := range groups.lines[groups.of(s)] {
 				if held[l] {
 					w.add([]*Line{l})
-					reach[l] = true
+					if reach[l] == nil {
+						reach[l] = map[string]string{}
+					}
+					reach[l][s] = changed[s]
 				}
 			}
 			slices.Sort(w.Replicas)
@@ -88,14 +99,64 @@ func (f *Folded) waiting(t *trust, h home) (out []Waiting, accept []*Line) {
 		}
 		out = append(out, w)
 	}
-	slices.SortStableFunc(out, func(a, b Waiting) int { return cmp.Compare(a.Fact, b.Fact) })
-	// What is accepted is what is named: no line that is only tied to it.
-	for _, l := range about {
-		if reach[l] || (held[l] || outside[l]) && l.changes(changed) || !l.guards && f.leftName(l, changed) {
-			accept = append(accept, l)
+	slices.SortStableFunc(out, func(a, b Waiting) int {
+		return cmp.Or(cmp.Compare(rank(a.OfUser), rank(b.OfUser)), cmp.Compare(a.Fact, b.Fact))
+	})
+	named := map[string]string{}
+	others := 0
+	for _, w := range out {
+		if !w.OfUser {
+			others++
+		}
+		if all || w.OfUser || others <= shownWaiting {
+			named[w.subject] = w.Change
 		}
 	}
-	return out, accept
+	// What is accepted is what is named: no line that is only tied to it. What such a line changes beside that
+	// is named too.
+	for taken := map[*Line]bool{}; ; {
+		more := 0
+		for _, l := range about {
+			if taken[l] || !(meet(reach[l], named) || (held[l] || outside[l]) && l.changes(named) || !l.guards && f.leftName(l, named)) {
+				continue
+			}
+			taken[l] = true
+			for _, s := range l.subjects() {
+				what, change := changed[s]
+				if _, ok := named[s]; change && !ok && l.changes(map[string]string{s: what}) {
+					named[s] = what
+					more++
+				}
+			}
+		}
+		if more == 0 {
+			accept = slices.DeleteFunc(slices.Clone(about), func(l *Line) bool { return !taken[l] })
+			break
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Waiting) int {
+		_, x := named[a.subject]
+		_, y := named[b.subject]
+		return cmp.Compare(rank(x), rank(y))
+	})
+	return out, len(named), accept
+}
+
+func rank(first bool) int {
+	if first {
+		return 0
+	}
+	return 1
+}
+
+// meet reports whether two sets of subjects have one in common.
+func meet(a, b map[string]string) bool {
+	for s := range a {
+		if _, ok := b[s]; ok {
+			return true
+		}
+	}
+	return false
 }
 
 // leftName reports whether a line renamed an erased fact away from a name of which something changes. It
@@ -323,6 +384,11 @@ func (k *list[T]) changes(now, then *state.State, tell func(subject, name, what 
 	}
 }
 
+// ofUser reports whether an entry is there that would change: it was said here. Who said it is not known of most.
+func (k *list[T]) ofUser(now *state.State, subject string) bool {
+	return slices.ContainsFunc(*k.Of(&now.Lists), func(x T) bool { return slices.Contains(k.Keys(x), subject) })
+}
+
 // acceptances are the lines that accept others.
 func acceptances(accept []*Line, l Line) (out []*Line) {
 	for part := range slices.Chunk(digests(accept), 1000) {
@@ -333,12 +399,13 @@ func acceptances(accept []*Line, l Line) (out []*Line) {
 	return out
 }
 
-// shownWaiting is how many waiting changes an answer names.
+// shownWaiting is how many waiting changes an answer names, beside those of what a user said: those are all
+// named.
 const shownWaiting = 20
 
 // waits names what was accepted and what waits.
 func (r Report) waits(b *strings.Builder) {
-	name := func(title string, all []Waiting) {
+	name := func(title string, all []Waiting, first int) {
 		if len(all) == 0 {
 			return
 		}
@@ -346,21 +413,25 @@ func (r Report) waits(b *strings.Builder) {
 			b.WriteByte('\n')
 		}
 		b.WriteString(title)
-		for _, w := range all[:min(len(all), shownWaiting)] {
+		for _, w := range all[:first] {
 			b.WriteString("\n  " + w.Line())
 		}
-		if n := len(all) - shownWaiting; n > 0 {
+		if n := len(all) - first; n > 0 {
 			fmt.Fprintf(b, "\n  … %d more (--json)", n)
 		}
 	}
-	name("Accepted what replicas that are not trusted here would change:", r.Accepted)
-	name(fmt.Sprintf("Waiting for a person: %s that replicas which are not trusted here would make", prose.Count(len(r.Waiting), "change")), r.Waiting)
+	name("Accepted what replicas that are not trusted here would change:", r.Accepted, len(r.Accepted))
+	name(fmt.Sprintf("Waiting for a person: %s that replicas which are not trusted here would make", prose.Count(len(r.Waiting), "change")), r.Waiting, r.shown)
 	if len(r.Waiting) > 0 {
 		signed := ""
 		for _, w := range r.Waiting {
 			signed = cmp.Or(signed, w.Signed)
 		}
-		b.WriteString("\n  To take them in: lean-ctx sync --yes." + trustHint(signed))
+		what := "them"
+		if r.shown < len(r.Waiting) {
+			what = "those that are named, and no others,"
+		}
+		b.WriteString("\n  To take " + what + " in: lean-ctx sync --yes." + trustHint(signed))
 	}
 }
 

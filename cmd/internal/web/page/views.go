@@ -258,11 +258,17 @@ type doubtsPage struct {
 	Searched bool // duplicates take up to a second: the page is there before they are looked for
 }
 
-// maxNamed is how many changes that wait are named.
+// maxNamed is how many changes that wait are named, beside those of what the user said, which come first.
 const maxNamed = 500
 
 // Named are the changes that wait, as many as are named.
-func (d *doubtsPage) Named() []replica.Waiting { return d.Waiting[:min(maxNamed, len(d.Waiting))] }
+func (d *doubtsPage) Named() []replica.Waiting {
+	n := slices.IndexFunc(d.Waiting, func(w replica.Waiting) bool { return !w.OfUser })
+	if n < 0 {
+		return d.Waiting
+	}
+	return d.Waiting[:min(n+maxNamed, len(d.Waiting))]
+}
 
 // Unnamed counts those that wait besides.
 func (d *doubtsPage) Unnamed() int { return len(d.Waiting) - len(d.Named()) }
