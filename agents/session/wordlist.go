@@ -129,8 +129,11 @@ func (x *scanned) read(b *block, set *wordSet, q search) {
 	r := varints{b.turns}
 	for len(r.rest) > 0 {
 		n, at, length := r.next(), r.next(), r.next()
-		role := r.take(1)[0]
-		k := r.next()
+		letter := r.take(1)
+		if len(letter) == 0 {
+			return // no process of ours wrote it
+		}
+		role, k := letter[0], r.next()
 		sums, counts := r.take(4*k), r.take(k)
 		if q.said && role == 't' || q.user && role != 'u' {
 			continue
