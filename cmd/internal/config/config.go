@@ -101,6 +101,18 @@ func (c *Config) Adoptable() []string {
 // env is a variable's value. One of white space counts as not set.
 func env(name string) string { return strings.TrimSpace(os.Getenv(name)) }
 
+// ofProcess reports whether a path leads somewhere else in each process: /proc/self/cwd is where it runs. A
+// repository's entry for a client would have our own program keep the memory within the repository.
+func ofProcess(path string) bool {
+	path = filepath.ToSlash(filepath.Clean(path))
+	for _, dir := range []string{"/proc", "/dev/fd"} {
+		if path == dir || strings.HasPrefix(path, dir+"/") {
+			return true
+		}
+	}
+	return false
+}
+
 // Load reads the environment; it opens no file. project and agent are the flags of these names.
 func Load(project, agent string) (*Config, error) {
 	c := &Config{DataDir: env(DataDirVar), Agent: cmp.Or(strings.TrimSpace(agent), env(AgentVar)), LogLevel: slog.LevelWarn}
@@ -108,6 +120,9 @@ func Load(project, agent string) (*Config, error) {
 	if c.DataDir != "" && !filepath.IsAbs(c.DataDir) && !strings.HasPrefix(c.DataDir, "~") {
 		// A client that expands no variables would make a directory in every project.
 		return nil, &refusal.HintError{Problem: fmt.Sprintf("%s: %q is no absolute path", DataDirVar, c.DataDir), Hint: "give the whole path, or one that begins with ~"}
+	}
+	if ofProcess(c.DataDir) {
+		return nil, &refusal.HintError{Problem: fmt.Sprintf("%s: %q is another directory for each process", DataDirVar, c.DataDir), Hint: "give the path of a directory of yours"}
 	}
 	if c.DataDir == "" {
 		if err != nil {
