@@ -120,6 +120,12 @@ func (r *Results) from(ctx context.Context, s *Store, own bool) error {
 	if err != nil {
 		return err
 	}
+	closed := false // what agents wrote down there may tell of facts that are for that project alone
+	if !own {
+		if closed, err = HasProjectOnly(ctx, s); err != nil {
+			return err
+		}
+	}
 	project := filepath.Base(s.opts.ProjectRoot)
 	told := map[string]bool{}
 	facts := map[string]bool{} // by what their sources name: entries that are facts now
@@ -127,7 +133,7 @@ func (r *Results) from(ctx context.Context, s *Store, own bool) error {
 		for _, src := range f.Version.Sources {
 			facts[src.Ref] = facts[src.Ref] || !f.Past // the entry of a fact that was taken back is found as it was written
 		}
-		if (own || f.Version.Privacy != PrivacyProjectOnly) && !told[f.ID] {
+		if (own || f.Version.Privacy != PrivacyProjectOnly && !(closed && writtenDown(f.Version))) && !told[f.ID] {
 			told[f.ID] = true
 			x := Result{Category: f.Category, Key: f.Key, Value: f.Value, Project: project, Confidence: f.Confidence, Score: f.Score, Trust: f.Trust}
 			if f.Past {
@@ -145,6 +151,9 @@ func (r *Results) from(ctx context.Context, s *Store, own bool) error {
 	}
 	for i := range former {
 		add(&former[i])
+	}
+	if closed {
+		return nil
 	}
 	entries, err := findings(ctx, s, time.Time{})
 	if err != nil {
@@ -173,6 +182,13 @@ func (r *Results) from(ctx context.Context, s *Store, own bool) error {
 		}
 	}
 	return nil
+}
+
+// writtenDown reports whether a version says nothing but what entries of diaries, findings or tasks do.
+func writtenDown(v *fact.Version) bool {
+	return len(v.Sources) > 0 && !slices.ContainsFunc(v.Sources, func(s Source) bool {
+		return !strings.HasPrefix(s.Ref, diaryRef) && !strings.HasPrefix(s.Ref, "message:") && !strings.HasPrefix(s.Ref, "task:")
+	})
 }
 
 // formerShare is how much a value that is over counts beside one that holds.

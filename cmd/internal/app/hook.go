@@ -141,9 +141,9 @@ func (c hookCalls) place(dir string) string {
 
 // briefings lists what the hooks gave to the sessions of a project.
 func (c hookCalls) briefings(ctx context.Context, sc op.Scope, q op.BriefingsQuery) (op.Result, error) {
-	p, err := c.stores.project(ctx, sc)
+	w, err := ofCall(c.stores, func(w projectStores) (projectStores, error) { return w, nil })(ctx, sc) // they name facts
 	if err != nil {
 		return nil, err
 	}
-	return hook.ReadBriefings(c.stores.config.DataDir, p.Hash, q.Limit, q.Explain, time.Now())
+	return hook.ReadBriefings(c.stores.config.DataDir, w.project.Hash, q.Limit, q.Explain, time.Now())
 }

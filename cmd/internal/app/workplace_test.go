@@ -222,6 +222,7 @@ func TestCallsStayInTheirProject(t *testing.T) {
 	for _, args := range []string{`{"action":"recall","category":"secret"}`, `{"action":"wakeup"}`, `{"action":"timeline","category":"secret","key":"name"}`, `{"action":"why","category":"secret","key":"name"}`, `{"action":"search","query":"us alone"}`} {
 		refusedWith(t, args, c.call("ctx_recall", in(theirs, args)), "for its own sessions alone")
 	}
+	refusedWith(t, "briefings", c.call("ctx_knowledge", in(theirs, `{"action":"briefings","output":"json"}`)), "for its own sessions alone")
 	for _, call := range [][2]string{{"ctx_recall", "activity"}, {"ctx_agent", "list"}, {"ctx_agent", "diaries"}, {"ctx_task", "list"}, {"ctx_share", "list"}, {"ctx_cost", "report"}} {
 		refusedWith(t, call[1], c.call(call[0], in(theirs, `{"action":"`+call[1]+`"}`)), "for its own sessions alone")
 	}
