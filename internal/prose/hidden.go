@@ -135,7 +135,7 @@ func escape(s, keep string) string {
 // written writes some characters of a text as [Shown], and invalid UTF-8 as U+FFFD.
 func written(s, keep string, some func(s string, at int) bool) string {
 	s = strings.ToValidUTF8(s, string(utf8.RuneError))
-	if !strings.ContainsFunc(s, func(r rune) bool { return IsHidden(r) || strings.ContainsRune("<[](:=★", r) }) {
+	if !strings.ContainsFunc(s, func(r rune) bool { return IsHidden(r) || strings.ContainsRune("<[]:="+roundBrackets+stars, r) }) {
 		return s
 	}
 	var b strings.Builder

@@ -11,8 +11,15 @@ import (
 // What an answer says of a fact, from the character on with which it begins: the name before a value,
 // who says so, how sure it is.
 var (
-	ownMark  = compiled(`^\([ \t]*(?:[uU?][ \t]*(?:\)|,[ \t]*[0-9])|(?:score|sem|conf)[:=])`)
-	ownStars = compiled(`^★+[uU?](?:[^\pL]|$)`)
+	ownMark  = compiled(`^[` + roundBrackets + `][ \t]*(?:[` + usersLetters + `?？][ \t]*(?:[)）﹚]|[,，‚﹐،][ \t]*\pN)|(?:score|sem|conf)[:=])`)
+	ownStars = compiled(`^[` + stars + `]+[` + usersLetters + `?？](?:[^\pL]|$)`)
+)
+
+// Characters that look like those of our marks: a reader takes one for the other.
+const (
+	roundBrackets = "(（﹙"
+	usersLetters  = "uUｕＵυսᴜꭎ"
+	stars         = "★⭐✭✮✯✪🌟"
 )
 
 // compiled is an expression that is compiled when it is first used: every command links this package.
@@ -41,14 +48,14 @@ const toldBefore = "since you were told"
 // vouches for itself. Other brackets and stars stay: array[0], [x] done, [docs](a/b.md).
 func Imitates(s string, at int) bool {
 	rest := s[at:]
-	switch r, _ := utf8.DecodeRuneInString(rest); r {
-	case '[':
+	switch r, _ := utf8.DecodeRuneInString(rest); {
+	case r == '[':
 		return ownBracket(rest)
-	case '(':
+	case strings.ContainsRune(roundBrackets, r):
 		return ownMark().MatchString(rest)
-	case '★':
+	case strings.ContainsRune(stars, r):
 		return ownStars().MatchString(rest)
-	case ':':
+	case r == ':':
 		return at >= len(toldBefore) && strings.EqualFold(s[at-len(toldBefore):at], toldBefore)
 	}
 	return false
