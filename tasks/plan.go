@@ -445,7 +445,7 @@ type PlanExport struct {
 	Format string `json:"format,omitempty" short:"f" enum:"md" jsonschema:"md, a Markdown checklist (default)"`
 	File   string `json:"file,omitempty" flag:"output" short:"o" jsonschema:"where to write it; without it the answer is the plan"`
 
-	NewFolder bool `json:"-"` // make the folders above File that are not there
+	Below string `json:"-"` // a directory above File: folders below it are made, and no link is followed; see [atomicfile.WriteBelow]
 }
 
 // ExportedPlan is the result of export.
@@ -494,10 +494,12 @@ func (s *core) Export(ctx context.Context, a PlanExport) (ExportedPlan, error) {
 	if err := args.Inside(s.opts.ProjectRoot, a.File); err != nil {
 		return ExportedPlan{}, refusal.Argument("file", "%s %v", prose.Line(a.File), err)
 	}
-	if a.NewFolder {
-		if err := os.MkdirAll(filepath.Dir(a.File), 0o700); err != nil {
+	if a.Below != "" {
+		name, err := filepath.Rel(a.Below, a.File)
+		if err != nil {
 			return ExportedPlan{}, err
 		}
+		return ExportedPlan{File: a.File, Tasks: len(items)}, atomicfile.WriteBelow(a.Below, name, b.Bytes())
 	}
 	return ExportedPlan{File: a.File, Tasks: len(items)}, atomicfile.WriteOutput(a.File, b.Bytes())
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,7 +37,7 @@ type Outgoing struct {
 	File   string `json:"file,omitempty" flag:"output" short:"o" jsonschema:"where to write it; without it the answer is the export"`
 	Force  bool   `json:"force,omitempty" jsonschema:"with md: overwrite files that somebody edited or wrote"`
 
-	NewFolder bool `json:"-"` // make the folders above File that are not there
+	Below string `json:"-"` // a directory above File: folders below it are made, and no link is followed; see [atomicfile.WriteBelow]
 }
 
 // Exported is a finished export.
@@ -120,12 +119,19 @@ func Export(ctx context.Context, s *knowledge.Store, o Outgoing) (Exported, erro
 	if err := insideProject(s, o.File); err != nil {
 		return r, err
 	}
-	if o.NewFolder {
-		if err := os.MkdirAll(filepath.Dir(o.File), 0o700); err != nil {
-			return r, err
-		}
+	return r, o.write(o.File, b.Bytes())
+}
+
+// write writes a file of an export.
+func (o *Outgoing) write(file string, data []byte) error {
+	if o.Below == "" {
+		return atomicfile.WriteOutput(file, data)
 	}
-	return r, atomicfile.WriteOutput(o.File, b.Bytes())
+	name, err := filepath.Rel(o.Below, file)
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteBelow(o.Below, name, data)
 }
 
 // otherThanFacts is what a store has beside the current values of its facts, their questions, tags and

@@ -93,12 +93,17 @@ func exportRooms(ctx context.Context, s *knowledge.Store, o Outgoing) (Exported,
 	if len(edited) > 0 && !o.Force {
 		return r, &EditedError{dir, edited}
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	write := func(file string, data []byte) error {
+		return atomicfile.WriteFile(file, data, atomicfile.Options{Sync: true})
+	}
+	if o.Below != "" {
+		write = o.write
+	} else if err := os.MkdirAll(dir, 0o700); err != nil {
 		return r, err
 	}
 	for _, name := range append(slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(name string) bool { return name == indexName }), indexName) {
 		// A link that bears the name of a room is replaced: nobody named where it leads.
-		if err := atomicfile.WriteFile(filepath.Join(dir, name), files[name], atomicfile.Options{Sync: true}); err != nil {
+		if err := write(filepath.Join(dir, name), files[name]); err != nil {
 			return r, err
 		}
 	}

@@ -54,18 +54,18 @@ func (s *stores) served() []*op.Tool {
 				o.Example["file"] = exportFolder + "/" + file // the one place that a server writes to
 			}
 			if t.Command == "knowledge" && o.Name == "export" {
-				op.Adjust(o, func(_ context.Context, _ op.Scope, a *transfer.Outgoing) error {
+				op.Adjust(o, func(ctx context.Context, sc op.Scope, a *transfer.Outgoing) (err error) {
 					if a.Force {
 						return refusal.Argument("force", "force overwrites what a person wrote: a person may give it to a command: lean-ctx knowledge export")
 					}
-					a.NewFolder = true
-					return nil
+					a.Below, err = s.root(ctx, sc)
+					return err
 				})
 			}
 			if t.Command == "task" && o.Name == "export" {
-				op.Adjust(o, func(_ context.Context, _ op.Scope, a *tasks.PlanExport) error {
-					a.NewFolder = true
-					return nil
+				op.Adjust(o, func(ctx context.Context, sc op.Scope, a *tasks.PlanExport) (err error) {
+					a.Below, err = s.root(ctx, sc)
+					return err
 				})
 			}
 			if o.Name == "recall" {
@@ -138,6 +138,15 @@ func (s *stores) readable(ctx context.Context, root, name, path string) error {
 
 // maxLooked is of how many files of a folder git is asked.
 const maxLooked = 2_000
+
+// root is the directory of a call's project.
+func (s *stores) root(ctx context.Context, sc op.Scope) (string, error) {
+	p, err := s.project(ctx, sc)
+	if err != nil {
+		return "", err
+	}
+	return filepath.FromSlash(p.Root), nil
+}
 
 // exportFolder is the folder of a project in which a caller of a server may write.
 const exportFolder = "lean-ctx-export"
