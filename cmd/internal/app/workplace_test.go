@@ -331,6 +331,17 @@ func TestFilesOverMCP(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	if os.Geteuid() == 0 { // only root can give a folder away
+		if err := os.Chown(path("lean-ctx-export"), 12345, 12345); err != nil {
+			t.Fatal(err)
+		}
+		refusedWith(t, "another user's folder", c.call("ctx_knowledge", `{"action":"export","file":"lean-ctx-export/new.json"}`), "is another user's")
+		refusedWith(t, "another user's folder", c.call("ctx_knowledge", `{"action":"export","format":"md","file":"lean-ctx-export/rooms"}`), "is another user's")
+		refusedWith(t, "another user's folder", c.call("ctx_task", `{"action":"export","file":"lean-ctx-export/new.md"}`), "is another user's")
+		if err := os.Chown(path("lean-ctx-export"), 0, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if got := c.must("ctx_knowledge", `{"action":"import","file":"lean-ctx-export/backup.jsonl"}`); !strings.Contains(got, "Import complete") {
 		t.Errorf("got %s", got)
 	}
