@@ -356,7 +356,8 @@ func together(lines []*Line, subjects map[string]bool) []*Line {
 // What is looked at of lines from outside. Anybody can write any number, and some cost the more the
 // more there are. The oldest count first. Of a replica that is trusted all count.
 const (
-	mostOutside  = 20_000  // lines, and versions that they have
+	mostOutside  = 20_000  // lines
+	mostEarlier  = 4_000   // versions and earlier periods in them, beside the first of each fact: every hook reads facts with all of theirs
 	maxOutside   = 8 << 20 // bytes of them
 	mostVersions = 50      // of one fact, and earlier periods of theirs: whoever reads a fact reads all
 	mostSeveral  = 20      // that give one fact a value beside others: each is held against all that it has
@@ -366,9 +367,9 @@ const (
 
 // bounded are the lines from outside that are looked at. The others count as not seen.
 func (f *Folded) bounded(outside []*Line) (within []*Line) {
-	versions, several, kinds, all := map[string]int{}, map[string]int{}, map[string]int{}, 0
+	versions, several, kinds, earlier := map[string]int{}, map[string]int{}, map[string]int{}, 0
 	for _, l := range outside {
-		op, fits := l.Op, true
+		op, fits, more := l.Op, true, 0
 		switch {
 		case op == opRename, op == opErase, op == opRevive:
 			fits = kinds[op] < mostMoves
@@ -376,17 +377,20 @@ func (f *Folded) bounded(outside []*Line) (within []*Line) {
 			fits = kinds[op] < mostEntries
 		default:
 			for _, s := range l.subjects() {
+				if more = l.size(); versions[s] == 0 {
+					more--
+				}
 				versions[s] += l.size()
 				several[s] += l.several()
 				fits = fits && versions[s] <= mostVersions && several[s] <= mostSeveral
 			}
 		}
-		if fits = fits && all+l.size() <= mostOutside; !fits {
+		if fits = fits && len(within) < mostOutside && (more == 0 || earlier+more <= mostEarlier); !fits {
 			f.Over, f.Held = append(f.Over, l), append(f.Held, l)
 			continue
 		}
 		kinds[op]++
-		all += l.size()
+		earlier += more
 		within = append(within, l)
 	}
 	return within
