@@ -157,7 +157,7 @@ func TestClaimsOfPatternsAndLists(t *testing.T) {
 		"src/{a,b}.ts":      `claim "src"`,
 		"a.ts,b.ts":         "each of them",
 		"a.ts b.ts":         "each of them",
-		"src/a  b.ts":       "each of them",
+		"src/a.go  b.ts":    "each of them",
 		"a.ts, b.ts":        "each of them",
 		"a.ts;b.ts":         "each of them",
 		"a.ts\nb.ts":        "each of them",

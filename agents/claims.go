@@ -109,10 +109,10 @@ func onePath(path string) error {
 	return nil
 }
 
-// isListOfFiles reports whether a path is several with blanks between them, each with a directory or an ending.
+// isListOfFiles reports whether a path is several with blanks between them, each with an ending: the name of one file may have blanks, as in docs/my plan.md.
 func isListOfFiles(text string) bool {
 	all := strings.Fields(text)
-	return len(all) > 1 && !slices.ContainsFunc(all, func(x string) bool { return !strings.Contains(x, "/") && filepath.Ext(x) == "" })
+	return len(all) > 1 && !slices.ContainsFunc(all, func(x string) bool { return filepath.Ext(x) == "" })
 }
 
 // hasAlternatives reports whether a path has alternatives as a shell writes them: {a,b}.
