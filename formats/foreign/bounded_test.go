@@ -58,7 +58,7 @@ func TestFilesOfOthersAreBounded(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			took, mb := time.Since(start), (after.TotalAlloc-before.TotalAlloc)>>20
 			t.Logf("%.2f MB: %s, %d MB, %v", float64(len(text))/1e6, took, mb, err)
-			if took > 4*time.Second || mb > 400 {
+			if took > time.Minute || mb > 1000 { // what grows with the square takes minutes and gigabytes
 				t.Errorf("it takes %s and %d MB", took, mb)
 			}
 		})
