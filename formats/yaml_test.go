@@ -32,7 +32,7 @@ func TestYAMLOfOthersIsBounded(t *testing.T) {
 		var v struct{ X any }
 		err := UnmarshalYAML([]byte(text), &v)
 		runtime.ReadMemStats(&after)
-		if took, mb := time.Since(start), (after.TotalAlloc-before.TotalAlloc)>>20; err == nil || took > 2*time.Second || mb > 100 {
+		if took, mb := time.Since(start), (after.TotalAlloc-before.TotalAlloc)>>20; err == nil || took > 20*time.Second || mb > 200 {
 			t.Errorf("%s: %v after %s and %d MB", name, err, took, mb)
 		}
 	}

@@ -40,7 +40,7 @@ func TestRoomsAreBounded(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			took, mb := time.Since(start), (after.TotalAlloc-before.TotalAlloc)>>20
 			t.Logf("%.1f MB: %s, %d MB, %d facts, %v", float64(len(tt.text))/1e6, took, mb, len(r.Facts), err)
-			if took > 8*time.Second || mb > 1000 || len(r.Facts) != tt.facts {
+			if took > time.Minute || mb > 1000 || len(r.Facts) != tt.facts {
 				t.Errorf("%d facts after %s and %d MB: %v", len(r.Facts), took, mb, err)
 			}
 			if tt.facts == n && (r.Facts[7].Edited || len(r.Missing) > 0) {

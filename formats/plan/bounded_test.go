@@ -27,7 +27,7 @@ func TestPlansOfOthersAreBounded(t *testing.T) {
 			start := time.Now()
 			_, err := Parse([]byte(text))
 			runtime.ReadMemStats(&after)
-			if took, mb := time.Since(start), (after.TotalAlloc-before.TotalAlloc)>>20; took > 8*time.Second || mb > 600 {
+			if took, mb := time.Since(start), (after.TotalAlloc-before.TotalAlloc)>>20; took > time.Minute || mb > 600 {
 				t.Errorf("%.1f MB: %s, %d MB, %v", float64(len(text))/1e6, took, mb, err)
 			}
 		})
