@@ -80,7 +80,7 @@ type level struct {
 // What a file may hold: more than any task takes, so that whoever makes tasks of it says what is too much.
 const (
 	maxItems       = 20_000
-	maxDepth       = 50 // the name of an item has those of all that it stands in
+	maxDepth       = 100 // the name of an item has those of all that it stands in
 	maxDescription = 1 << 20
 )
 
