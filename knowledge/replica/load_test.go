@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -56,10 +57,24 @@ func TestEndedSyncEnds(t *testing.T) {
 	m := attacked(t)
 	m.put("deadbeef.jsonl", apart(400, "db"))
 	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(20*time.Millisecond, cancel)
+	defer cancel()
 	began := time.Now()
-	_, err := replica.Sync(ctx, m.store, replica.Options{Root: m.root})
+	_, err := replica.Sync(&leaving{Context: ctx, cancel: cancel}, m.store, replica.Options{Root: m.root})
 	if took := time.Since(began); !errors.Is(err, context.Canceled) || took > 2*time.Second {
 		t.Errorf("%v after %v", err, took)
 	}
+}
+
+// leaving is a caller who goes when he was asked a few times whether he is still there.
+type leaving struct {
+	context.Context
+	cancel func()
+	asked  atomic.Int32
+}
+
+func (c *leaving) Err() error {
+	if c.asked.Add(1) == 3 {
+		c.cancel()
+	}
+	return c.Context.Err()
 }
