@@ -73,7 +73,7 @@ func setAside(f state.Facts, a Checked, now, present time.Time) (events []state.
 		return events, plans, nil
 	}
 	for _, v := range vs {
-		if v.TakenIn || !sameValue(v, a) || !fact.Believed(v) || !fact.PeriodOf(v).Contains(present) || !outranks(f, KindUser, v) {
+		if v.TakenIn || !fact.Believed(v) || !fact.PeriodOf(v).Contains(present) || !sameValue(v, a) || !outranks(f, KindUser, v) {
 			continue
 		}
 		bare := *v
