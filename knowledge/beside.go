@@ -54,8 +54,7 @@ func GroundsOf(ctx context.Context, s *Store, text string, purposes ...language.
 	return grounds(ctx, s, []string{prose.Clip(text, maxSpoken)}, purposes)
 }
 
-// maxSharing is how many facts that share words with the name of a file are looked at, of those that are confirmed here and
-// of the others.
+// maxSharing is how many confirmed facts that share words with the name of a file are looked at, and how many others.
 const maxSharing = 200
 
 // InRoomSharing are the current values of a room that share words with a text, what is confirmed here first: of many those

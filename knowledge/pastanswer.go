@@ -88,9 +88,9 @@ func (r *pastReader) answer(ctx context.Context) (out Recalled, ok bool) {
 	return r.ofValue()
 }
 
-// How near by meaning a fact without a value must be to be told where no words lead to it, and how much nearer than the ones
-// that are not told. A nearer one is a firm answer. In a store of 380 such facts nothing that was known came nearer to a
-// question than .35, nor led by more than .06, unless they had words in common.
+// A fact without a value is told, where no words lead to it, if it is near enough by meaning, and nearer than the ones that are
+// not told. A nearer one is a firm answer. In a store of 380 such facts nothing that was known came nearer to a question than .35,
+// nor led by more than .06, unless they had words in common.
 const (
 	leastNear, leastLead = .3, .08
 	firmNear, firmLead   = .45, .15

@@ -145,7 +145,7 @@ func (p *pausedTimes) covers(at time.Time) bool {
 	return slices.ContainsFunc(p.list, func(x pause) bool { return at.IsZero() || !at.Before(x.Off) && (x.On.IsZero() || at.Before(x.On)) })
 }
 
-// covers reports whether a turn was said, or ended, while sessions were off. One without a time is of that of the turn before.
+// coversTurn reports whether a turn was said, or ended, while sessions were off. One without a time is of that of the turn before.
 func (p *pausedTimes) coversTurn(x *transcript.Turn) bool {
 	if !x.At.IsZero() {
 		p.last = x.At

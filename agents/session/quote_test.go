@@ -28,7 +28,7 @@ func said(t *testing.T, s *Store, name string, texts ...string) string {
 	return got.ID
 }
 
-// fromTranscript has a session that hooks told be one that a transcript of the client tells.
+// fromTranscript makes a session that hooks told of look like one that was read from a transcript.
 func fromTranscript(t *testing.T, s *Store, id string) {
 	t.Helper()
 	r, err := s.Find(id)

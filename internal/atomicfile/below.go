@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// WriteBelow writes a file below a directory, name from there, for a caller who only may write there. It makes the folders above
-// the file that are not there, follows no link, not one that is put there meanwhile, and writes into no folder of another user and
-// no file that is there: it is replaced.
+// WriteBelow writes a file below a directory, name from there, for a caller who may write only there. It makes the folders above
+// the file that are not there. It follows no link, not even one that is put there meanwhile. It writes into no folder of another
+// user. A file that is there is replaced, and never written into.
 func WriteBelow(top, name string, data []byte) (err error) {
 	folder, err := os.OpenRoot(top)
 	if err != nil {
@@ -66,7 +66,7 @@ func enter(folder *os.Root, name string) (*os.Root, error) {
 	case err != nil:
 	case !os.SameFile(named, opened):
 		err = errors.New("was replaced meanwhile")
-	case !own(opened):
+	case !Owned(opened):
 		err = errors.New("is another user's")
 	}
 	if err != nil {

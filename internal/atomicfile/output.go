@@ -27,11 +27,11 @@ func WriteOutput(path string, data []byte) error {
 			return WriteFile(path, data, Options{Sync: true})
 		case info.Mode().IsRegular():
 			o := Options{Sync: true}
-			if own(info) {
+			if Owned(info) {
 				o.Mode = info.Mode().Perm()
 			}
 			return WriteFile(path, data, o)
-		case info.Mode().Type() == fs.ModeSymlink && own(info) && kept(filepath.Dir(path)):
+		case info.Mode().Type() == fs.ModeSymlink && Owned(info) && kept(filepath.Dir(path)):
 			to, err := os.Readlink(path)
 			if err != nil {
 				return err
@@ -44,7 +44,7 @@ func WriteOutput(path string, data []byte) error {
 			return WriteFile(path, data, Options{Sync: true})
 		case info.IsDir():
 			return &fs.PathError{Op: "write", Path: path, Err: errors.New("is a directory")}
-		case own(info) && kept(filepath.Dir(path)):
+		case Owned(info) && kept(filepath.Dir(path)):
 			return writeOpen(path, data)
 		default:
 			return &fs.PathError{Op: "write", Path: path, Err: errors.New("is no regular file, and not yours")}
@@ -58,7 +58,7 @@ const maxLinks = 40
 // kept reports whether only this user and root can put files into a directory.
 func kept(dir string) bool {
 	info, err := os.Stat(dir)
-	return err == nil && own(info) && !open(info)
+	return err == nil && Owned(info) && !open(info)
 }
 
 func writeOpen(path string, data []byte) error {

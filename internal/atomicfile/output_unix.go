@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// own reports whether a file is this user's or root's.
-func own(info fs.FileInfo) bool {
+// Owned reports whether a file is this user's or root's.
+func Owned(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && (int(s.Uid) == os.Geteuid() || s.Uid == 0)
 }

@@ -2,7 +2,8 @@ package atomicfile
 
 import "io/fs"
 
-// A file's access list says who may write it: Windows has links for administrators alone.
-func own(fs.FileInfo) bool { return true }
+// Owned reports whether a file is this user's. Windows keeps other users out by the access lists of directories, and has links
+// for administrators alone.
+func Owned(fs.FileInfo) bool { return true }
 
 func open(fs.FileInfo) bool { return false }

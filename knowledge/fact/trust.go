@@ -12,30 +12,25 @@ type Trust struct {
 // TrustIn is how far a version is to be trusted.
 func TrustIn(v *Version) Trust { return Trust{Unconfirmed(v)} }
 
-// UnconfirmedLast orders what nobody has confirmed here after the rest.
-func UnconfirmedLast(a, b *Version) int {
-	switch x, y := Unconfirmed(a), Unconfirmed(b); {
-	case x == y:
+// First orders what is so before what is not.
+func First(a, b bool) int {
+	switch {
+	case a == b:
 		return 0
-	case x:
-		return 1
+	case a:
+		return -1
 	}
-	return -1
+	return 1
 }
+
+// UnconfirmedLast orders what nobody has confirmed here after the rest.
+func UnconfirmedLast(a, b *Version) int { return First(!Unconfirmed(a), !Unconfirmed(b)) }
 
 // Stated reports whether a user of this machine, or one who is trusted here, says it.
 func Stated(v *Version) bool { return ByUser(v) && !Unconfirmed(v) }
 
 // UsersFirst orders what a user says before the rest.
-func UsersFirst(a, b *Version) int {
-	switch x, y := Stated(a), Stated(b); {
-	case x == y:
-		return 0
-	case x:
-		return -1
-	}
-	return 1
-}
+func UsersFirst(a, b *Version) int { return First(Stated(a), Stated(b)) }
 
 // Mark is what stands after a value that nobody has confirmed here.
 func (t Trust) Mark() string {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"leanctx/internal/atomicfile"
 	"leanctx/internal/prose"
 )
 
@@ -67,7 +68,7 @@ func (r *repository) list() ([]fs.DirEntry, error) {
 			return nil, err
 		case !info.IsDir():
 			return nil, fmt.Errorf("%s is not a directory", dir)
-		case !ownedByUs(info):
+		case !atomicfile.Owned(info):
 			return nil, fmt.Errorf("%s belongs to another user", dir)
 		}
 	}
@@ -98,7 +99,7 @@ func (r *repository) open(name string) (*os.File, error) {
 	case err != nil:
 	case !info.Mode().IsRegular():
 		err = fmt.Errorf("%s is not an ordinary file", name)
-	case !ownedByUs(info):
+	case !atomicfile.Owned(info):
 		err = fmt.Errorf("%s belongs to another user", name)
 	default:
 		return in, nil

@@ -19,6 +19,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"leanctx/internal/atomicfile"
 	"leanctx/internal/journal"
 	"leanctx/internal/refusal"
 	"leanctx/overview/tree"
@@ -203,7 +204,7 @@ func readID(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !ownedByUs(info) || info.Mode()&fs.ModeSymlink != 0 {
+	if !atomicfile.Owned(info) || info.Mode()&fs.ModeSymlink != 0 {
 		return "", nil // somebody else's word, or a link to it
 	}
 	bad := func(what string) (string, error) {
@@ -400,7 +401,7 @@ func gitMarkOf(dir string, at stats) (gitMark, error) {
 	info, err := os.Lstat(dot)
 	var g gitMark
 	switch {
-	case err == nil && !info.IsDir() && !ownedByUs(info):
+	case err == nil && !info.IsDir() && !atomicfile.Owned(info):
 		g.why, g.foreign = ".git is another user's", true
 		return g, nil
 	case err == nil && info.Mode()&fs.ModeSymlink != 0:
@@ -425,7 +426,7 @@ func gitMarkOf(dir string, at stats) (gitMark, error) {
 	if err != nil {
 		return gitMark{}, err
 	}
-	g.foreign = !ownedByUs(info)
+	g.foreign = !atomicfile.Owned(info)
 	if name := irregular(g.dir, at); name != "" {
 		return gitMark{why: name + " in its git directory is no regular file"}, nil
 	}

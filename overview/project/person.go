@@ -39,8 +39,7 @@ func (p *Registry) Persons(ctx context.Context, dir string) (name, notCounted st
 	return login.Username[strings.LastIndexByte(login.Username, '\\')+1:], notCounted // Windows puts the domain before it
 }
 
-// namesIn are the last of the values that are not the repository's, and the last of those that are. Each
-// comes after its scope.
+// namesIn reads what git lists, each value after its scope: the last one that is not the repository's own, and the last one that is.
 func namesIn(out string) (own, repository string) {
 	parts := strings.Split(out, "\x00")
 	for i := 0; i+1 < len(parts); i += 2 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"leanctx/internal/atomicfile"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,7 +41,7 @@ func (t *texts) secrets(common string) []string {
 	return strings.Fields(text)
 }
 
-func secretIsOurs(info fs.FileInfo) bool { return info.Mode().IsRegular() && ownedByUs(info) }
+func secretIsOurs(info fs.FileInfo) bool { return info.Mode().IsRegular() && atomicfile.Owned(info) }
 
 var errNoSecretFile = errors.New(secretFile + " is not a regular file of this user")
 

@@ -77,24 +77,29 @@ func (r *run) command() *cli.Command {
 // Command is the program's command with all others below it, for their manual pages.
 func Command() *cli.Command { return new(run).command() }
 
-// clientMark is a variable of the environment, and the client that sets it.
-type clientMark struct{ variable, client string }
-
 // clientMarks are environment variables that clients set for the commands of their agents.
-var clientMarks = []clientMark{
+var clientMarks = []struct{ variable, client string }{
 	{"CLAUDECODE", "claude-code"}, {"CURSOR_AGENT", "cursor"}, {"GEMINI_CLI", "gemini"},
 	{"CODEX_THREAD_ID", "codex"}, {"CODEX_SANDBOX", "codex"}, {"OPENCODE", "opencode"},
 	{"GOOSE_TERMINAL", "goose"}, {"CLINE_ACTIVE", "cline"}, {"AMP_CURRENT_THREAD_ID", "amp"},
+}
+
+// markedShell is the client whose mark the environment bears; empty: none.
+func markedShell() string {
+	for _, m := range clientMarks {
+		if config.Getenv(m.variable) != "" {
+			return m.client
+		}
+	}
+	return ""
 }
 
 // caller is who runs a command: the agent of a client that set its variable, or a user. A user
 // may read the answer through a pipe or into a file, so one terminal of the three is enough. What
 // has none is a program: a script of cron or CI, or a command over ssh.
 func caller(in io.Reader, out, errs io.Writer) op.Caller {
-	for _, m := range clientMarks {
-		if config.Getenv(m.variable) != "" {
-			return op.Caller{Kind: "agent", Name: m.client}
-		}
+	if client := markedShell(); client != "" {
+		return op.Caller{Kind: "agent", Name: client}
 	}
 	if config.Getenv(config.AgentVar) != "" {
 		return op.Caller{Kind: "agent"}

@@ -41,7 +41,7 @@ func (c clientCommands) doctor(ctx context.Context, sc op.Scope, a checkup) (op.
 			return nil, &refusal.HintError{Problem: fmt.Sprintf("unknown client %q", name), Hint: "known clients: " + strings.Join(hook.Names(), ", ")}
 		}
 	}
-	p.Person = sc.Caller.Kind == knowledge.KindUser && sc.Agent == ""
+	p.Person = sc.ByPerson()
 	if len(a.Start) > 0 {
 		if !p.Person {
 			return nil, &op.ForbiddenError{What: "doctor --start is for a person: ask the user to type it at a terminal"}

@@ -49,7 +49,7 @@ func runHook(ctx context.Context, args []string, in io.Reader, out io.Writer) in
 	if err != nil {
 		return done
 	}
-	call := hook.Call{Client: args[0], In: in, Dir: c.Project, Data: c.DataDir, InAgent: slices.ContainsFunc(clientMarks, func(m clientMark) bool { return config.Getenv(m.variable) != "" })}
+	call := hook.Call{Client: args[0], In: in, Dir: c.Project, Data: c.DataDir, InAgent: markedShell() != ""}
 	if d := config.Getenv("DEVIN_PROJECT_DIR"); filepath.IsAbs(d) { // its input names no directory
 		call.Dir = d
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"leanctx/cmd/internal/op"
-	"leanctx/knowledge"
 	"leanctx/overview/project"
 )
 
@@ -134,7 +133,7 @@ type projectLink struct {
 }
 
 func (c projectCommands) link(ctx context.Context, sc op.Scope, a projectLink) (projectDetails, error) {
-	if sc.Caller.Kind != knowledge.KindUser || sc.Agent != "" { // a repository may have told an agent to, also through a pipe
+	if !sc.ByPerson() { // a repository may have told an agent to, also through a pipe
 		return projectDetails{}, &op.ForbiddenError{What: "a person says which directory belongs to which project: type it at a terminal"}
 	}
 	projects, dir, err := c.at(sc, a.Path)

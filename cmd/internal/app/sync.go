@@ -60,8 +60,7 @@ func (c repositorySync) sync(ctx context.Context, sc op.Scope, a syncing) (repli
 	if err != nil {
 		return replica.Report{}, err
 	}
-	person := sc.Caller.Kind == knowledge.KindUser && sc.Agent == ""
-	if a.Yes && !person {
+	if a.Yes && !sc.ByPerson() {
 		return replica.Report{}, &refusal.HintError{
 			Problem: "only a person takes in what replicas that are not trusted would change",
 			Hint:    "ask the user to run lean-ctx sync --yes at a terminal",
@@ -110,7 +109,7 @@ func (c repositorySync) replicas(ctx context.Context, sc op.Scope, _ noArgs) (t 
 
 // person refuses a call that no person makes at a terminal.
 func (c repositorySync) person(ctx context.Context, sc op.Scope) (w projectStores, store *knowledge.Store, err error) {
-	if sc.Caller.Kind != knowledge.KindUser || sc.Agent != "" {
+	if !sc.ByPerson() {
 		return w, nil, &refusal.HintError{Problem: "only a person at a terminal says which replicas are trusted", Hint: "ask the user to run it"}
 	}
 	if w, err = c.at(ctx, sc); err == nil {

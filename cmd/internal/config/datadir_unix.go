@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"leanctx/internal/atomicfile"
 	"leanctx/internal/refusal"
 )
 
@@ -105,7 +106,7 @@ func foreignFile(dir string) string {
 		names, _ := fs.Glob(os.DirFS(dir), pattern) // the pattern is good
 		for _, name := range names {
 			info, err := os.Lstat(filepath.Join(dir, name))
-			if err == nil && !ownedByUs(info) {
+			if err == nil && !atomicfile.Owned(info) {
 				return name
 			}
 		}

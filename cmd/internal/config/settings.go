@@ -333,7 +333,7 @@ func findProjectFile(dir, root string) string {
 	}
 	for at := dir; ; at = filepath.Dir(at) {
 		path := filepath.Join(at, projectFile)
-		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && ownedByUs(info) {
+		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && atomicfile.Owned(info) {
 			return path
 		}
 		if at == root || filepath.Dir(at) == at {

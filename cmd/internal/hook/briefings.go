@@ -8,7 +8,6 @@ import (
 
 	"leanctx/internal/prose"
 	"leanctx/knowledge/briefing"
-	"leanctx/knowledge/fact"
 )
 
 // Briefings lists what sessions were given, the newest first.
@@ -71,11 +70,7 @@ func ToldIn(data, project, session string, now time.Time) (list []briefing.Told)
 		if session == "" || x.Reader != session && (x.Reader != "" || x.Session != session) {
 			continue
 		}
-		for _, told := range x.Told {
-			id, name, _ := strings.Cut(told, " ")
-			category, key, _ := strings.Cut(name, "/")
-			list = append(list, briefing.Told{ID: id, Name: fact.IDOf(category, key), At: x.At})
-		}
+		list = append(list, x.told()...)
 	}
 	return list
 }

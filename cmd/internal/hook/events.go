@@ -287,7 +287,7 @@ func (c Call) find(ctx context.Context, v ProjectView, in input, s *Session) (a 
 		a.list = few(s.unshown(a.list))
 	case PreTool, PostTool:
 		files, command := in.files(c.Dir), in.command()
-		if c.Event == PostTool && tellsBefore(c.Client) { // it has run, and was told of before
+		if c.Event == PostTool && tellsBefore(c.Client) { // what is known of it was told before it ran
 			command = ""
 		}
 		a.source = strings.Join(files, "\x00") + "\x00" + command

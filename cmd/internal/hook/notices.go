@@ -43,15 +43,7 @@ func gotchaNotice(g listing.Gotcha) Notice {
 }
 
 // usersFirst orders what a user said before the rest.
-func usersFirst(a, b Notice) int {
-	switch {
-	case a.User == b.User:
-		return 0
-	case a.User:
-		return -1
-	}
-	return 1
-}
+func usersFirst(a, b Notice) int { return fact.First(a.User, b.User) }
 
 // claimNotice is the claim of somebody else on a path. whose is not [Own].
 func claimNotice(path, holder string, left time.Duration, token uint64, whose owner) Notice {

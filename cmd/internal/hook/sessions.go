@@ -398,6 +398,16 @@ func (s *Session) toldPart(id string) bool {
 	return false
 }
 
+// told are the facts that were told with an event: see [ToldAs].
+func (x *SessionEvent) told() (list []briefing.Told) {
+	for _, told := range x.Told {
+		id, name, _ := strings.Cut(told, " ")
+		category, key, _ := strings.Cut(name, "/")
+		list = append(list, briefing.Told{ID: id, Name: fact.IDOf(category, key), At: x.At})
+	}
+	return list
+}
+
 // toldFacts are the facts that the reader was told and still has in its context, the earliest first. stamp is that of the facts
 // when it last had heard of all changes. A session that is resumed may be older than what enter has read.
 func (s *Session) toldFacts() (list []briefing.Told, stamp string) {
@@ -411,10 +421,8 @@ func (s *Session) toldFacts() (list []briefing.Told, stamp string) {
 		}
 		if x.Reader == s.event.Reader {
 			stamp = cmp.Or(stamp, x.Stamp)
-			for _, told := range slices.Backward(x.Told) {
-				id, name, _ := strings.Cut(told, " ")
-				category, key, _ := strings.Cut(name, "/")
-				list = append(list, briefing.Told{ID: id, Name: fact.IDOf(category, key), At: x.At})
+			for _, told := range slices.Backward(x.told()) {
+				list = append(list, told)
 			}
 		}
 		if x.Reset {

@@ -73,6 +73,9 @@ type Scope struct {
 // ByAgent reports whether an agent calls, by the mark of its client or under its id.
 func (s Scope) ByAgent() bool { return s.Caller.Kind == agentName || s.Agent != "" }
 
+// ByPerson reports whether a person calls, at a terminal and under no agent's id. A script is neither a person nor an agent.
+func (s Scope) ByPerson() bool { return s.Caller.Kind == "user" && s.Agent == "" }
+
 // Caller is who calls, as far as the surface knows.
 type Caller struct {
 	Kind    string // user, agent, tool

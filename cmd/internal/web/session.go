@@ -201,31 +201,33 @@ const needsLogin = `<!doctype html>
 <p>Where that terminal is out of reach, stop the server and start it again: <code>lean-ctx serve</code>.</p></main></body></html>
 `
 
-func (s *Server) unauthorized(w http.ResponseWriter, r *http.Request) {
-	if _, program := bearerOf(r); !program && (r.Method == http.MethodGet || r.URL.Path == loginPath) && strings.Contains(r.Header.Get("Accept"), "text/html") {
-		h := w.Header()
-		h.Set("Content-Type", "text/html; charset=utf-8")
-		h.Set("Content-Security-Policy", "default-src 'none'; form-action 'self' http://*.localhost:*; frame-ancestors 'none'")
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Cache-Control", "no-store")
-		w.WriteHeader(http.StatusUnauthorized)
-		to := *r.URL
+func (s *Server) unauthorized(w http.ResponseWriter, r *http.Request) { s.askForCode(w, r, r.URL) }
+
+// askForCode asks a browser for the code, and then leads to an address of ours. A program is told what it needs.
+func (s *Server) askForCode(w http.ResponseWriter, r *http.Request, to *url.URL) {
+	accept, form := r.Header.Get("Accept"), r.URL.Path == loginPath
+	if _, program := bearerOf(r); !program && (form || r.Method == http.MethodGet) && (strings.Contains(accept, "text/html") || form && accept == "") {
 		q := to.Query()
 		host := q.Get("host")
-		if to.Path == loginPath { // a wrong code: the form comes again
-			q, host = url.Values{}, r.PostFormValue("host")
-			if back, err := url.ParseRequestURI(r.PostFormValue("to")); err == nil {
-				to.Path, q = back.Path, back.Query()
-			}
-		}
 		q.Del("token")
 		q.Del("host")
-		to.Scheme, to.Host, to.RawQuery = "", "", q.Encode()
-		_, _ = fmt.Fprintf(w, needsLogin, html.EscapeString(to.RequestURI()), html.EscapeString(host)) // a client that went away is no error
+		back := url.URL{Path: to.Path, RawPath: to.RawPath, RawQuery: q.Encode()}
+		htmlHeader(w, "form-action 'self' http://*.localhost:*; ")
+		w.Header().Set("Cache-Control", "no-store")
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = fmt.Fprintf(w, needsLogin, html.EscapeString(back.RequestURI()), html.EscapeString(host)) // a client that went away is no error
 		return
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="lean-ctx"`)
 	refuse(w, http.StatusUnauthorized, "unauthorized", "a token is needed: open the page and give the code that lean-ctx serve printed last (each logs in once, within ten minutes; then it prints the next), or send Authorization: Bearer …")
+}
+
+// htmlHeader says that an answer is a page that may load nothing, and what it may do besides.
+func htmlHeader(w http.ResponseWriter, may string) {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; "+may+"frame-ancestors 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
 }
 
 // programs refuses a session of the page: what is for programs needs a token.
@@ -275,9 +277,6 @@ func (s *Server) logInForm(w http.ResponseWriter, r *http.Request) {
 	q := to.Query()
 	q.Set("host", r.PostFormValue("host"))
 	to.RawQuery = q.Encode()
-	if r.Header.Get("Accept") == "" {
-		r.Header.Set("Accept", "text/html")
-	}
 	s.logInWith(w, r, to, r.PostFormValue("code"))
 }
 
@@ -298,15 +297,13 @@ func (s *Server) logInWith(w http.ResponseWriter, r *http.Request, at *url.URL, 
 		followed = t != nil
 	}
 	if t == nil {
-		c, err := r.Cookie(cookieName(port))
-		if err == nil {
-			_, known := s.o.Tokens.session(c.Value, host, s.now())
-			if known { // the address may be opened again in the same browser
+		if c, err := r.Cookie(cookieName(port)); err == nil {
+			if _, known := s.o.Tokens.session(c.Value, host, s.now()); known { // the address may be opened again in the same browser
 				http.Redirect(w, r, to.String(), http.StatusSeeOther)
 				return
 			}
 		}
-		s.unauthorized(w, r)
+		s.askForCode(w, r, at)
 		return
 	}
 	if s.ownHosts && !followed && !shared && !s.o.Tokens.isHost(host) {
@@ -320,9 +317,7 @@ func (s *Server) logInWith(w http.ResponseWriter, r *http.Request, at *url.URL, 
 	person = person && (followed || shared || s.o.TLS || s.o.Tokens.isHost(host))
 	s.setCookie(w, cookieName(port), s.o.Tokens.newSession(t, host, rand.Text(), person, s.now()))
 	if followed { // a browser may not send a strict cookie where another site has led it: the page itself leads on
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-		w.Header().Set("X-Content-Type-Options", "nosniff")
+		htmlHeader(w, "")
 		_, _ = fmt.Fprintf(w, `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=%[1]s"><title>lean-ctx</title></head><body><a href="%[1]s">The page</a></body></html>`, html.EscapeString(to.String()))
 		return
 	}
